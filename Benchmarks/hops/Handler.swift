@@ -46,7 +46,7 @@ private final class CallbackNetwork: NetworkSource {
     }
 
     private func store() -> ReceiverList.Sending? {
-        guard var state = kernel.state()?.0 else { fatalError("the kernel cannot be queried") }
+        guard var state = kernel.read()?.state else { fatalError("the kernel cannot be queried") }
         state.isNameServerReachable = isReachable.logicalXor(true, ordering: .relaxed).newValue
         return list.withLock { $0.set(state, isWhole: true, isNew: true) }
     }

@@ -96,7 +96,11 @@ static void fill_default_path(const struct path *path, SCNetworkReachabilityDefa
     address_to_sockaddr(&path->gateway, path->index, &ret->gateway);
 }
 
-static void fill_way(const struct network_way *way, SCNetworkReachabilityWay *ret)
+#define WAY_FIRST_SIZE       offsetof(SCNetworkReachabilityWay, interfaceTypeIsKnown)
+#define WAY_HAS(field, size) STRUCTURE_HAS(SCNetworkReachabilityWay, field, size)
+
+/* Writes the fields that are within `size`. */
+static void fill_way(const struct network_way *way, size_t size, SCNetworkReachabilityWay *ret)
 {
     const struct path *ipv4 = &way->paths[NETWORK_IPV4], *ipv6 = &way->paths[NETWORK_IPV6];
     const struct path *known = path_rank(ipv4) > 0 ? ipv4 : ipv6;
@@ -104,10 +108,18 @@ static void fill_way(const struct network_way *way, SCNetworkReachabilityWay *re
     ret->interfaceIndex = way->index;
     ret->interfaceType = known->type;
     memcpy(ret->interfaceName, known->name, sizeof ret->interfaceName);
-    ret->ipv4CarrierTypes = ipv4->carriers;
-    ret->ipv6CarrierTypes = ipv6->carriers;
+    ret->ipv4CarrierTypes = ipv4->carriers & ~PATH_CARRIER_CABLE;
+    ret->ipv6CarrierTypes = ipv6->carriers & ~PATH_CARRIER_CABLE;
     fill_default_path(ipv4, &ret->ipv4);
     fill_default_path(ipv6, &ret->ipv6);
+    if (WAY_HAS(interfaceTypeIsKnown, size))
+        ret->interfaceTypeIsKnown = !known->type_unknown;
+    if (WAY_HAS(interfaceIsCable, size))
+        ret->interfaceIsCable = known->cable;
+    if (WAY_HAS(ipv4CarrierIsCable, size))
+        ret->ipv4CarrierIsCable = (ipv4->carriers & PATH_CARRIER_CABLE) != 0;
+    if (WAY_HAS(ipv6CarrierIsCable, size))
+        ret->ipv6CarrierIsCable = (ipv6->carriers & PATH_CARRIER_CABLE) != 0;
 }
 
 static void fill_ways(const struct network_path *network, SCNetworkReachabilityWay *ret, size_t size, size_t capacity)
@@ -116,7 +128,7 @@ static void fill_ways(const struct network_path *network, SCNetworkReachabilityW
 
     for (size_t i = 0; i < network->count && i < capacity; i++, at += size) {
         memset(at, 0, size);
-        fill_way(&network->ways[i], (SCNetworkReachabilityWay *)(void *)at);
+        fill_way(&network->ways[i], size, (SCNetworkReachabilityWay *)(void *)at);
     }
 }
 
@@ -176,7 +188,7 @@ static int check_arguments(const SCNetworkReachabilityNetwork *network, const SC
         return 0;
     if (ways == NULL)
         return error_invalid("ways: NULL, and capacity is not 0");
-    if (way_size < sizeof *ways || way_size > STRUCTURE_SIZE_LIMIT ||
+    if (way_size < WAY_FIRST_SIZE || way_size > STRUCTURE_SIZE_LIMIT ||
         way_size % _Alignof(SCNetworkReachabilityWay) != 0)
         return error_invalid("waySize: set it to sizeof the structure");
     return 0;

@@ -140,6 +140,8 @@ static int inherit_type(struct link_type_reader *reader, const struct message_li
     link->device = lower.index == 0 ? DEVICE_VIRTUAL : lower.device;
     if (lower.index != 0)
         link->type = lower.type;
+    if (link->device == DEVICE_VIRTUAL && link_is_cable(link))
+        link->device = DEVICE_CABLE; /* for the links that it carries */
     return error;
 }
 
@@ -157,6 +159,8 @@ static int find_type(struct link_type_reader *reader, uint32_t index, unsigned d
     if (error != 0)
         return error;
     link_set_type(ret);
+    if (link_is_cable(ret) && !link_is_carried(ret))
+        ret->device = DEVICE_CABLE; /* likewise, also if sysfs does not show it */
     if (link_type_is_known(ret))
         return 0;
     if (link_is_carried(ret))

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if.h>
+#include <linux/if_arp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -193,6 +194,39 @@ static enum device read_active_port_device(struct sysfs_reader *reader, const ch
     return read_device(reader, text, depth);
 }
 
+/* ---- Links that lead out of a container or a virtual machine ---------------------------------------------------- */
+
+static uint32_t read_number(struct sysfs_reader *reader, const char *name, const char *file)
+{
+    char text[TEXT_SIZE];
+
+    read_link_file(reader, name, file, text);
+    return (uint32_t)strtoul(text, NULL, 10);
+}
+
+/* The two links of a veth pair name each other in "iflink". If the other one is in another namespace, "iflink" is its
+ * index there. This is sure only if no link here has that index. A gretap that was moved here from the namespace of its
+ * lower link looks the same, until its kind is known. */
+static bool is_half_of_pair(struct sysfs_reader *reader, const char *name)
+{
+    const uint32_t index = read_number(reader, name, "ifindex"), other = read_number(reader, name, "iflink");
+    struct ifreq   request = { .ifr_ifindex = (int)other };
+
+    if (other == 0 || other == index || read_number(reader, name, "type") != ARPHRD_ETHER)
+        return false;
+    if (ioctl(reader->fd, SIOCGIFNAME, &request) != 0)
+        return errno == ENODEV;
+    return read_number(reader, request.ifr_name, "iflink") == index;
+}
+
+/* Of a link without a link below it in this namespace. */
+static bool is_cable(struct sysfs_reader *reader, const char *name, const char *devtype)
+{
+    return devtype[0] != '\0' ? link_kind_is_cable(devtype) : is_half_of_pair(reader, name);
+}
+
+/* ---- A link, with those below it -------------------------------------------------------------------------------- */
+
 static enum device read_device(struct sysfs_reader *reader, const char *name, unsigned depth)
 {
     char        type[16];
@@ -213,7 +247,9 @@ static enum device read_device(struct sysfs_reader *reader, const char *name, un
     lower = strcmp(type, "bond") == 0 ? read_active_port_device(reader, name, depth - 1) : DEVICE_UNKNOWN;
     if (lower == DEVICE_UNKNOWN)
         lower = read_lower_device(reader, name, depth - 1);
-    return lower == DEVICE_UNKNOWN ? DEVICE_VIRTUAL : lower;
+    if (lower != DEVICE_UNKNOWN)
+        return lower;
+    return is_cable(reader, name, type) ? DEVICE_CABLE : DEVICE_VIRTUAL;
 }
 
 int sysfs_read_device(int fd, struct link *link)
@@ -223,6 +259,8 @@ int sysfs_read_device(int fd, struct link *link)
     const unsigned      depth = link->complete && !link_is_carried(link) ? 0 : LINK_DEPTH;
 
     link->device = shown ? read_device(&reader, link->name, depth) : DEVICE_NOT_IN_SYSFS;
+    if (link->device == DEVICE_VIRTUAL && link->complete && link_kind_is_cable(link->kind) && !link_is_carried(link))
+        link->device = DEVICE_CABLE;
     link->carried = reader.carried;
     if (reader.error != 0)
         link->device = DEVICE_UNKNOWN;

@@ -19,6 +19,19 @@ static const char *const cellular_kinds[] = { "wwan", "rmnet" };
 static const char *const carried_kinds[] = { "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec",
                                              "bond", "team",    "bridge",  "vrf",    "hsr",    "dsa" };
 
+static const char *const cable_kinds[] = { "veth", "netkit", "macvlan", "macvtap", "ipvlan", "ipvtap" };
+
+bool link_kind_is_cable(const char *kind)
+{
+    return TEXT_IS_ONE_OF(kind, cable_kinds);
+}
+
+bool link_is_cable(const struct link *link)
+{
+    return link->type == kSCNetworkReachabilityInterfaceTypeVirtual &&
+           (link->device == DEVICE_CABLE || link_kind_is_cable(link->kind));
+}
+
 bool link_is_carried(const struct link *link)
 {
     return TEXT_IS_ONE_OF(link->kind, carried_kinds);
@@ -87,7 +100,7 @@ static SCNetworkReachabilityInterfaceType type_from_fields(const struct link *li
         return kSCNetworkReachabilityInterfaceTypePointToPoint;
     if (TEXT_IS_ONE_OF(link->kind, tunnel_kinds))
         return kSCNetworkReachabilityInterfaceTypeTunnel;
-    if (link->kind[0] != '\0' && link->device != DEVICE_PHYSICAL)
+    if (link->device == DEVICE_CABLE || (link->kind[0] != '\0' && link->device != DEVICE_PHYSICAL))
         return kSCNetworkReachabilityInterfaceTypeVirtual;
     return type_by_hardware(link);
 }

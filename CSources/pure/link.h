@@ -13,6 +13,7 @@ enum device {
     DEVICE_UNKNOWN,
     DEVICE_NOT_IN_SYSFS, /* sysfs does not show this link */
     DEVICE_VIRTUAL,
+    DEVICE_CABLE, /* virtual: it leads out of a container or a virtual machine */
     DEVICE_CELLULAR,
     DEVICE_WIFI,
     DEVICE_PHYSICAL /* and neither of the above */
@@ -45,6 +46,12 @@ void link_forget_device(struct link *link);
 /* Whether enough is known for the flags of a path over this link, and for its type. */
 bool link_flags_are_known(const struct link *link);
 bool link_type_is_known(const struct link *link);
+
+/* Whether the link leads out of a container or a virtual machine, or is carried by such a link. Its type is Virtual. */
+bool link_is_cable(const struct link *link);
+
+/* Whether links of this kind do so, also if the link below is in another network namespace. */
+bool link_kind_is_cable(const char *kind);
 
 /* Whether the link below, or a port, decides what this link is (VLAN, bond, bridge...). */
 bool link_is_carried(const struct link *link);

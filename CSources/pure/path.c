@@ -99,6 +99,7 @@ static bool evaluate_link(const struct link *link, struct path *ret)
 {
     ret->type = link->type;
     ret->type_unknown = !link_type_is_known(link);
+    ret->cable = link_is_cable(link);
     memcpy(ret->name, link->name, sizeof ret->name);
     if (ret->mtu == 0)
         ret->mtu = link->mtu;
@@ -212,7 +213,7 @@ void path_apply_outer(struct path *path, const struct address *remote, const str
     if (path_rank(outer) > 0 && outer->index != path->index) {
         path->carriers |= outer->carriers;
         if (!outer->type_unknown)
-            path->carriers |= 1u << outer->type;
+            path->carriers |= path_carrier_bits(outer->type, outer->cable);
         path->unknown_carrier = outer->type_unknown ? outer->index : outer->unknown_carrier;
         return;
     }

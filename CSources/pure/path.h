@@ -36,12 +36,22 @@ struct path {
     bool                               flow_unsettled;  /* more is to be known of rules or links for `flow` */
     uint32_t                           source_index;    /* of the interface with the local address; 0: not known */
     bool                               type_unknown;    /* the type of the interface is not known yet */
+    bool                               cable;           /* link_is_cable of the interface */
     bool                               wireguard;       /* the path depends on the endpoint of a WireGuard peer */
     uint32_t                           metric;          /* of a default route */
-    uint32_t                           carriers;        /* 1 << type of each interface that carries the tunnel */
+    uint32_t                           carriers;        /* path_carrier_bits of what carries the tunnel */
     uint32_t                           unknown_carrier; /* a carrier whose type is not known yet; 0: there is none */
     struct dependencies                dependencies;
 };
+
+/* In `carriers`: one of the interfaces is a cable. */
+#define PATH_CARRIER_CABLE (1u << 31)
+
+/* 1 << type, and perhaps PATH_CARRIER_CABLE. */
+static inline uint32_t path_carrier_bits(SCNetworkReachabilityInterfaceType type, bool cable)
+{
+    return 1u << type | (cable ? PATH_CARRIER_CABLE : 0);
+}
 
 /* A path without flags. */
 struct path path_unreachable(SCNetworkReachabilityReason reason);

@@ -80,12 +80,15 @@ static int learn_types(struct network_search *search, struct path *path)
 
     if (path->type_unknown)
         error = netns_learn_link(search->netns, path->index, &link);
-    if (error == 0 && link.index != 0)
+    if (error == 0 && link.index != 0) {
         path->type = link.type;
+        path->type_unknown = !link_type_is_known(&link);
+        path->cable = link_is_cable(&link);
+    }
     if (error == 0 && path->unknown_carrier != 0)
         error = netns_learn_link(search->netns, path->unknown_carrier, &link);
     if (error == 0 && path->unknown_carrier != 0 && link.index != 0)
-        path->carriers |= 1u << link.type;
+        path->carriers |= path_carrier_bits(link.type, link_is_cable(&link));
     return error;
 }
 
@@ -387,8 +390,9 @@ int network_path_query(struct netns *netns, const struct questions *questions, s
 
 static bool paths_look_equal(const struct path *a, const struct path *b)
 {
-    return a->index == b->index && a->type == b->type && a->carriers == b->carriers && a->metric == b->metric &&
-           strcmp(a->name, b->name) == 0 && a->evidence == b->evidence && !path_differs(a, b);
+    return a->index == b->index && a->type == b->type && a->type_unknown == b->type_unknown && a->cable == b->cable &&
+           a->carriers == b->carriers && a->metric == b->metric && strcmp(a->name, b->name) == 0 &&
+           a->evidence == b->evidence && !path_differs(a, b);
 }
 
 static bool all_paths_look_equal(const struct path *a, const struct path *b)

@@ -27,8 +27,18 @@ package final class KernelNetwork: @unchecked Sendable {
         self.target = target
     }
 
-    /// The state, and whether all interfaces are known.
-    package func state() -> (NetworkState, isWhole: Bool)? {
+    /// What the C library has found out.
+    package struct Reading {
+        package var state = NetworkState()
+        /// All interfaces are known, not only those that the kernel chooses.
+        package var isWhole = false
+        /// The type of an interface is not known, and the state has the usual one for its hardware.
+        package var lacksType = false
+    }
+
+    /// The last evaluation of a scheduled target. If the target is not scheduled, this queries the kernel, and may wait
+    /// for the kernel's locks.
+    package func read() -> Reading? {
         // Most machines have one interface with a default route: then both structures are on the stack.
         var count = 1
         while true {
@@ -48,7 +58,7 @@ package final class KernelNetwork: @unchecked Sendable {
     private func read(
         into network: UnsafeMutablePointer<SCNetworkReachabilityNetwork>,
         _ ways: UnsafeMutableBufferPointer<SCNetworkReachabilityWay>
-    ) -> ((NetworkState, isWhole: Bool)?, needed: Int) {
+    ) -> (Reading?, needed: Int) {
         network.pointee.size = MemoryLayout<SCNetworkReachabilityNetwork>.size
         let size = MemoryLayout<SCNetworkReachabilityWay>.stride
         guard SCNetworkReachabilityGetNetwork(target, network, ways.baseAddress, size, ways.count) else {
@@ -57,7 +67,10 @@ package final class KernelNetwork: @unchecked Sendable {
         let count = Int(network.pointee.wayCount)
         guard count <= ways.count else { return (nil, count) }
         let known = UnsafeMutableBufferPointer(rebasing: ways[..<count])
-        return ((NetworkState(&network.pointee, known), network.pointee.waysAreComplete != 0), count)
+        let reading = Reading(
+            state: NetworkState(&network.pointee, known), isWhole: network.pointee.waysAreComplete != 0,
+            lacksType: known.contains { $0.interfaceTypeIsKnown == 0 })
+        return (reading, count)
     }
 
     /// Calls `onChange` on the library's own thread: once when all interfaces are known, then at each change. Returns

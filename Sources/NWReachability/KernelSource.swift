@@ -66,13 +66,22 @@ final class KernelSource: NetworkSource {
             network.schedule({ [weak self] in self?.changed() })
         else {
             // What cannot be known is not satisfied.
-            store((NetworkState(), isWhole: true))
+            store(KernelNetwork.Reading(isWhole: true))
             setRetry()
             return .failed
         }
         // The first callback may be under way: it waits for `watch` and then reads again.
-        store(network.state() ?? (NetworkState(), isWhole: false))
+        store(firstReading(network))
         return .started(network)
+    }
+
+    /// The first evaluation does not wait for the kernel's locks, so it does not know the kind of every virtual interface.
+    /// A guess could make a monitor with a required type satisfied for a moment. So the kernel is queried, which waits.
+    private func firstReading(_ network: KernelNetwork) -> KernelNetwork.Reading {
+        var first = network.read() ?? KernelNetwork.Reading()
+        guard first.lacksType, let queried = namespace.makeQuery()?.read() else { return first }
+        first.state = queried.state
+        return first
     }
 
     private func setRetry() {
@@ -85,8 +94,8 @@ final class KernelSource: NetworkSource {
         let sending = watch.withLock { watch -> ReceiverList.Sending? in
             guard case .failed = watch else { return nil }
             watch = start()
-            guard case .started(let network) = watch, let state = network.state() else { return nil }
-            return list.withLock { $0.set(state.0, isWhole: state.isWhole, isNew: true) }
+            guard case .started(let network) = watch, let reading = network.read() else { return nil }
+            return list.withLock { $0.set(reading.state, isWhole: reading.isWhole, isNew: true) }
         }
         sending?.send()
     }
@@ -94,14 +103,14 @@ final class KernelSource: NetworkSource {
     /// On the library's thread. The library calls it only for changes.
     private func changed() {
         let sending = watch.withLock { watch -> ReceiverList.Sending? in
-            guard case .started(let network) = watch, let state = network.state() else { return nil }
-            return list.withLock { $0.set(state.0, isWhole: state.isWhole, isNew: true) }
+            guard case .started(let network) = watch, let reading = network.read() else { return nil }
+            return list.withLock { $0.set(reading.state, isWhole: reading.isWhole, isNew: true) }
         }
         sending?.send()
     }
 
-    private func store(_ state: (NetworkState, isWhole: Bool)) {
-        _ = list.withLock { $0.set(state.0, isWhole: state.isWhole) }
+    private func store(_ reading: KernelNetwork.Reading) {
+        _ = list.withLock { $0.set(reading.state, isWhole: reading.isWhole) }
     }
 }
 

@@ -6,12 +6,15 @@ public struct NWInterface: Hashable, Sendable {
     /// What an interface is. It depends on the device, never on the interface's name. A VLAN, bond or bridge has the
     /// type of the device that carries it.
     public enum InterfaceType: Sendable {
-        /// Virtual or unknown: a tunnel, a container's interface, ppp without a modem.
+        /// Virtual or unknown: a tunnel, a dummy, ppp without a modem.
         case other
+        /// A Wi-Fi interface.
         case wifi
         /// A cellular interface, or ppp over a modem.
         case cellular
+        /// Ethernet by wire, or the virtual cable of a container or a virtual machine: veth, macvlan, ipvlan, netkit.
         case wiredEthernet
+        /// The interface lo.
         case loopback
     }
 

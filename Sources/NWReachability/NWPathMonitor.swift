@@ -60,7 +60,8 @@ public final class NWPathMonitor: Sendable {
     }
 
     /// Starts the monitor, which now lives until ``cancel()``. It can be started once. Finds the path before it returns,
-    /// and does not wait for the kernel's locks or a name server.
+    /// and does not wait for a name server. It waits for the kernel's locks only if the type of a virtual interface
+    /// cannot be known without.
     public func start(queue: DispatchQueue) {
         follower.start(self, on: queue)
     }

@@ -31,16 +31,25 @@ struct NetworkNamespace: Sendable {
     let identity: Identity?
     /// Keeps a namespace that is not the process's.
     private let kept: KernelNetwork?
+    private let keptForQueries: KernelNetwork?
 
     /// That of the calling thread.
     init() {
         identity = Identity.ofThread
-        kept = identity == Identity.ofProcess ? nil : KernelNetwork()
+        let isOfProcess = identity == Identity.ofProcess
+        kept = isOfProcess ? nil : KernelNetwork()
+        keptForQueries = isOfProcess ? nil : KernelNetwork()
     }
 
     /// Makes a target in the namespace, from any thread.
     func makeNetwork() -> KernelNetwork? {
         if let kept { return kept }
+        return makeNetworkHere() ?? makeNetworkOnWorker()
+    }
+
+    /// The same, for a target that is never scheduled.
+    func makeQuery() -> KernelNetwork? {
+        if kept != nil { return keptForQueries }
         return makeNetworkHere() ?? makeNetworkOnWorker()
     }
 

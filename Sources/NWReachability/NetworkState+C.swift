@@ -19,14 +19,14 @@ extension NetworkState {
             self.ways.append(way)
             // One of the ways has the interface of a chosen path, unless that is not known.
             if network.ipv4.interfaceIndex == ways[index].interfaceIndex {
-                chosen.ipv4 = DefaultPath(&network.ipv4, way.interface, ways[index].ipv4CarrierTypes)
+                chosen.ipv4 = DefaultPath(&network.ipv4, way.interface, ways[index].ipv4Carriers)
             }
             if network.ipv6.interfaceIndex == ways[index].interfaceIndex {
-                chosen.ipv6 = DefaultPath(&network.ipv6, way.interface, ways[index].ipv6CarrierTypes)
+                chosen.ipv6 = DefaultPath(&network.ipv6, way.interface, ways[index].ipv6Carriers)
             }
         }
-        if chosen.ipv4 == nil { chosen.ipv4 = DefaultPath(&network.ipv4, nil, 0) }
-        if chosen.ipv6 == nil { chosen.ipv6 = DefaultPath(&network.ipv6, nil, 0) }
+        if chosen.ipv4 == nil { chosen.ipv4 = DefaultPath(&network.ipv4, nil, []) }
+        if chosen.ipv6 == nil { chosen.ipv6 = DefaultPath(&network.ipv6, nil, []) }
         loopback.ipv4 = DefaultPath(loopback: network.ipv4LoopbackFlags)
         loopback.ipv6 = DefaultPath(loopback: network.ipv6LoopbackFlags)
         isNameServerReachable = network.nameServerIsReachable != 0
@@ -42,17 +42,18 @@ extension Way {
         let interface = NWInterface(&way)
         self.interface = interface
         paths = DefaultPaths(
-            ipv4: DefaultPath(&way.ipv4, interface, way.ipv4CarrierTypes),
-            ipv6: DefaultPath(&way.ipv6, interface, way.ipv6CarrierTypes))
+            ipv4: DefaultPath(&way.ipv4, interface, way.ipv4Carriers),
+            ipv6: DefaultPath(&way.ipv6, interface, way.ipv6Carriers))
     }
 }
 
 extension DefaultPath {
     /// nil: packets cannot take the path.
-    fileprivate init?(_ path: inout SCNetworkReachabilityDefaultPath, _ interface: NWInterface?, _ carriers: UInt32) {
+    fileprivate init?(_ path: inout SCNetworkReachabilityDefaultPath, _ interface: NWInterface?, _ carriers: UsedTypes)
+    {
         guard path.flags.contains(.reachable) else { return nil }
         requiresConnection = path.flags.contains(.connectionRequired)
-        if let interface { types = UsedTypes(interface.type).union(UsedTypes(carriers: carriers)) }
+        if let interface { types = UsedTypes(interface.type).union(carriers) }
         source = AddressBytes(&path.source)
         gateway = AddressBytes(&path.gateway)
         if gateway?.isLinkLocalIPv6 == true { gatewayInterface = interface }
@@ -69,15 +70,17 @@ extension NWInterface {
         let name = withUnsafeBytes(of: &way.interfaceName) { NameBytes(loading: $0) }
         // The kernel gives ppp over a modem the flag, not the type.
         let isModem = way.ipv4.flags.contains(.isWWAN) || way.ipv6.flags.contains(.isWWAN)
-        self.init(
-            type: isModem ? .cellular : InterfaceType(way.interfaceType), name: name, index: way.interfaceIndex)
+        let type = InterfaceType(way.interfaceType, isCable: way.interfaceIsCable != 0)
+        self.init(type: isModem ? .cellular : type, name: name, index: way.interfaceIndex)
     }
 }
 
 extension NWInterface.InterfaceType {
-    fileprivate init(_ type: SCNetworkReachabilityInterfaceType) {
+    /// A container's or virtual machine's cable is wired: programs take `other` for no network.
+    fileprivate init(_ type: SCNetworkReachabilityInterfaceType, isCable: Bool) {
         self =
             switch type {
+            case .virtual where isCable: .wiredEthernet
             case .loopback: .loopback
             case .wiredEthernet: .wiredEthernet
             case .wiFi: .wifi
@@ -87,14 +90,19 @@ extension NWInterface.InterfaceType {
     }
 }
 
+extension SCNetworkReachabilityWay {
+    fileprivate var ipv4Carriers: UsedTypes { UsedTypes(carriers: ipv4CarrierTypes, isCable: ipv4CarrierIsCable != 0) }
+    fileprivate var ipv6Carriers: UsedTypes { UsedTypes(carriers: ipv6CarrierTypes, isCable: ipv6CarrierIsCable != 0) }
+}
+
 extension UsedTypes {
     /// From a bit for each type of the C library.
-    fileprivate init(carriers: UInt32) {
+    fileprivate init(carriers: UInt32, isCable: Bool) {
         self = []
         guard carriers != 0 else { return }
         for bit in 0..<UInt32(UInt32.bitWidth) where carriers & 1 << bit != 0 {
             guard let type = SCNetworkReachabilityInterfaceType(rawValue: bit) else { continue }
-            formUnion(UsedTypes(NWInterface.InterfaceType(type)))
+            formUnion(UsedTypes(NWInterface.InterfaceType(type, isCable: isCable)))
         }
     }
 }

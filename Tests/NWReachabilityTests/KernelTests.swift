@@ -37,8 +37,8 @@ struct KernelTests {
         #expect(monitor.currentPath.status == .satisfied && monitor.currentPath.supportsIPv4)
         #expect(monitor.currentPath.names == ["e0"])
         var path = try #require(await paths.next())
-        #expect(path.status == .satisfied && path.names == ["e0"] && path.availableInterfaces[0].type == .other)
-        #expect(path.supportsIPv4 && !path.supportsIPv6 && path.usesInterfaceType(.other) && !path.isExpensive)
+        #expect(path.status == .satisfied && path.names == ["e0"] && path.availableInterfaces[0].type == .wiredEthernet)
+        #expect(path.supportsIPv4 && !path.supportsIPv6 && path.usesInterfaceType(.wiredEthernet) && !path.isExpensive)
         #expect(path.gatewayTexts == ["10.0.0.1:0"] && monitor.currentPath == path)
 
         try await namespace.ip("route add default via 10.1.0.1 metric 9")
@@ -104,11 +104,52 @@ struct KernelTests {
             route add default dev wlan0
             """)
         let wifi = try namespace.inside { NWPathMonitor(requiredInterfaceType: .wifi) }
-        let other = try namespace.inside { NWPathMonitor(requiredInterfaceType: .other) }
-        var paths = other.makeAsyncIterator()
+        let wired = try namespace.inside { NWPathMonitor(requiredInterfaceType: .wiredEthernet) }
+        var paths = wired.makeAsyncIterator()
         while let path = await paths.next(), path.names != ["wlan0"] {}
         var none = wifi.makeAsyncIterator()
         #expect(await none.next()?.status == .unsatisfied)
+    }
+
+    /// How a link with the default route is made, and its type.
+    private static let kinds: [(String, NWInterface.InterfaceType)] = [
+        ("link add x0 type veth peer name x1\nlink set x1 up", .wiredEthernet),
+        ("link add x0 link e0 type macvlan mode bridge", .wiredEthernet),
+        ("link add x0 link e0 type ipvlan mode l2", .wiredEthernet),
+        ("link add x0 type netkit peer name x1\nlink set x1 up", .wiredEthernet),
+        ("link add x0 link e0 type vlan id 5", .wiredEthernet),
+        ("link add x0 type bridge\nlink set e0 master x0", .wiredEthernet),
+        ("link add x0 type ifb", .other),
+        ("link add x0 type dummy", .other),
+        ("link add x0 type vxlan id 4 dstport 4789 dev e0", .other),
+        ("link add x0 type wireguard", .other),
+    ]
+
+    @Test("Each kind of link has one type: at the start, at the first call, and for a required type", arguments: kinds)
+    func kind(commands: String, type: NWInterface.InterfaceType) async throws {
+        let namespace = try await Namespace(.subnet)
+        for command in commands.split(separator: "\n") {
+            let process = try RunningProcess(["ip"] + command.split(separator: " ").map(String.init), in: namespace)
+            // This kernel may not have the kind.
+            guard try await process.end().status == 0 else { return }
+        }
+        try await namespace.ip("address add 10.9.0.2/24 dev x0\nlink set x0 up\nroute add default dev x0")
+        let (plain, required) = try namespace.inside {
+            (NWPathMonitor(), NWPathMonitor(requiredInterfaceType: type))
+        }
+        let wrong = try namespace.inside {
+            NWPathMonitor(requiredInterfaceType: type == .other ? .wiredEthernet : .other)
+        }
+        let (plainPaths, requiredPaths, wrongPaths) = (started(plain), started(required), started(wrong))
+        try await waitUntil { plain.currentPath.status == .satisfied }
+        for path in [plain.currentPath, required.currentPath, await plainPaths.next(), await requiredPaths.next()] {
+            let path = try #require(path)
+            #expect(path.status == .satisfied && path.usesInterfaceType(type), "\(commands): \(path)")
+            #expect(path.availableInterfaces.first?.type == type, "\(commands): \(path)")
+        }
+        #expect(wrong.currentPath.status == .unsatisfied, "\(commands)")
+        #expect(await wrongPaths.next()?.status == .unsatisfied, "\(commands)")
+        for monitor in [plain, required, wrong] { monitor.cancel() }
     }
 
     @Test("An iterator gets every change, and the kernel is watched only while it exists")
@@ -144,7 +185,7 @@ struct KernelTests {
     func many() async throws {
         let namespace = try await Namespace(.gateway)
         let monitors = try namespace.inside {
-            (0..<1000).map { $0 % 2 == 0 ? NWPathMonitor() : NWPathMonitor(requiredInterfaceType: .other) }
+            (0..<1000).map { $0 % 2 == 0 ? NWPathMonitor() : NWPathMonitor(requiredInterfaceType: .wiredEthernet) }
         }
         let paths = Recorder<NWPath.Status>()
         for monitor in monitors {

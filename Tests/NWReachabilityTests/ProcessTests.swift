@@ -160,7 +160,7 @@ private struct DeniedMonitors {
                 Result {
                     try namespace.inside {
                         try SystemCallFilter.denying(socketsOf: families).install()
-                        let monitors = [NWPathMonitor(), NWPathMonitor(requiredInterfaceType: .other)]
+                        let monitors = [NWPathMonitor(), NWPathMonitor(requiredInterfaceType: .wiredEthernet)]
                         for (monitor, paths) in zip(monitors, [plain, required]) {
                             monitor.pathUpdateHandler = { paths.record($0) }
                             monitor.start(queue: DispatchQueue(label: "paths"))

@@ -519,6 +519,14 @@ typedef struct {
     uint32_t                         ipv6CarrierTypes;
     SCNetworkReachabilityDefaultPath ipv4; /* out of this interface */
     SCNetworkReachabilityDefaultPath ipv6;
+    /* 1, or 0: the kernel must still be queried for the type, which may wait for RTNL, or does not show it. Then
+     * interfaceType is the usual one for this hardware. If waysAreComplete is 1, it does not become known later. */
+    uint32_t interfaceTypeIsKnown;
+    /* 1: a link out of a container or a virtual machine: veth, netkit, macvlan, ipvlan, or an interface that these
+     * carry. Its type is Virtual. A dummy, tap or vxlan is none. */
+    uint32_t interfaceIsCable;
+    uint32_t ipv4CarrierIsCable; /* 1: one of ipv4CarrierTypes is such a link */
+    uint32_t ipv6CarrierIsCable;
 } SCNetworkReachabilityWay;
 
 /* All default paths of a network namespace, and its name servers. */
@@ -544,12 +552,12 @@ typedef struct {
  * Gets all default paths, and writes at most `capacity` ways. First comes the interface that the kernel chooses for
  * IPv4, then the one that it chooses for IPv6, then all others by metric (IPv4's, without one IPv6's) and index. A port
  * of a bridge or bond is not a way. `waySize` is sizeof(SCNetworkReachabilityWay), the distance between two ways. The
- * rules for `size` apply to it.
+ * rules for `size` apply to it: a way may grow.
  *
  * Only for a target with kSCNetworkReachabilityOptionNotifyNetwork. If the target is scheduled, this gets the latest
- * evaluation, without a system call. Before the first callback, waysAreComplete can be 0. If the target is not
- * scheduled, this queries the kernel, two queries for each interface, and may wait for RTNL. In a sandbox without
- * rtnetlink, the interfaces are not known: there are no ways.
+ * evaluation, without a system call. Before the first callback, waysAreComplete and interfaceTypeIsKnown can be 0. If
+ * the target is not scheduled, this queries the kernel, two queries for each interface, and may wait for RTNL. In a
+ * sandbox without rtnetlink, the interfaces are not known: there are no ways.
  *
  * Fails as GetFlags does, or with an errno of reading /etc/resolv.conf.
  */
@@ -818,7 +826,7 @@ SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 10 * 4 + 16 + 3 
 SC_ASSERT(sizeof(SCNetworkReachabilityFlow) == 4 && sizeof(SCNetworkReachabilityNextHop) == 4);
 
 SC_ASSERT(sizeof(SCNetworkReachabilityDefaultPath) == 4 * 4 + 2 * sizeof(struct sockaddr_storage));
-SC_ASSERT(sizeof(SCNetworkReachabilityWay) == 4 * 4 + 16 + 2 * sizeof(SCNetworkReachabilityDefaultPath));
+SC_ASSERT(sizeof(SCNetworkReachabilityWay) == 8 * 4 + 16 + 2 * sizeof(SCNetworkReachabilityDefaultPath));
 SC_ASSERT(sizeof(SCNetworkReachabilityNetwork) ==
           sizeof(size_t) + 2 * sizeof(SCNetworkReachabilityDefaultPath) + 8 * 4 + 3 * sizeof(struct sockaddr_storage));
 

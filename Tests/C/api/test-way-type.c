@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* The type of a way, for each kind of link: the same in the first evaluation, which reads no kinds, as in others. */
+#include <net/if.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "support/denial.h"
+#include "support/etc.h"
+#include "support/idle.h"
+#include "support/namespace.h"
+#include "support/pretend.h"
+#include "support/watcher.h"
+
+static struct watcher watcher; /* stopped at the end of each test */
+
+static SCNetworkReachabilityWay way_of(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
+    SCNetworkReachabilityWay     way;
+
+    if (!SCNetworkReachabilityGetNetwork(target, &network, &way, sizeof way, 1))
+        fail_msg("GetNetwork: %s", SCErrorString(SCError()));
+    assert_true(network.wayCount >= 1);
+    return way;
+}
+
+static SCNetworkReachabilityRef network_target(void)
+{
+    return expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork);
+}
+
+/* How a link is made, and what it is. "a" and "c" are ends of veth pairs, whose other ends are in this namespace. */
+struct kind {
+    const char                        *commands[3];
+    const char                        *name;
+    SCNetworkReachabilityInterfaceType type;
+    bool                               is_cable, is_known_at_once;
+};
+
+#define TYPE(name) kSCNetworkReachabilityInterfaceType##name
+
+static const struct kind kinds[] = {
+    { { "link add name x type veth peer name y", "link set dev y up" }, "veth", TYPE(Virtual), true, true },
+    { { "link add name x link a type macvlan mode bridge" }, "macvlan", TYPE(Virtual), true, true },
+    { { "link add name x link a type macvtap mode bridge" }, "macvtap", TYPE(Virtual), true, false },
+    { { "link add name x link a type ipvlan mode l2" }, "ipvlan", TYPE(Virtual), true, true },
+    { { "link add name x type netkit peer name y", "link set dev y up" }, "netkit", TYPE(Virtual), true, true },
+    { { "link add name x link a type vlan id 5" }, "VLAN of a veth", TYPE(Virtual), true, true },
+    { { "link add name x type bridge", "link set dev c master x" }, "bridge of a veth", TYPE(Virtual), true, true },
+    { { "link add name x type bond", "link set dev c down", "link set dev c master x" },
+      "bond of a veth",
+      TYPE(Virtual),
+      true,
+      true },
+    { { "link add name x type dummy" }, "dummy", TYPE(Virtual), false, false },
+    { { "link add name x type ifb" }, "ifb", TYPE(Virtual), false, false },
+    { { "link add name z type dummy", "link set dev z up", "link add name x link z type vlan id 5" },
+      "VLAN of a dummy",
+      TYPE(Virtual),
+      false,
+      false },
+    { { "link add name x type vxlan id 4 dstport 4789 dev a" }, "vxlan", TYPE(Virtual), false, false },
+    { { "link add name x type geneve id 4 remote 192.0.2.1" }, "geneve", TYPE(Virtual), false, false },
+    { { "link add name x type gretap remote 192.0.2.1 dev a" }, "gretap", TYPE(Tunnel), false, false },
+    { { "link add name x type ipip remote 192.0.2.1 local 192.0.2.2" }, "ipip", TYPE(Tunnel), false, false },
+    { { "link add name x type gre remote 192.0.2.1 local 192.0.2.2" }, "gre", TYPE(Tunnel), false, false },
+    { { "link add name x type sit remote 192.0.2.1 local 192.0.2.2" }, "sit", TYPE(Tunnel), false, false },
+    { { "link add name x type wireguard" }, "wireguard", TYPE(Tunnel), false, false },
+};
+
+static bool make_link(const struct kind *kind)
+{
+    for (size_t i = 0; i < 3 && kind->commands[i] != NULL; i++)
+        if (!namespace_try_ip("%s", kind->commands[i]))
+            return false;
+    namespace_ip("address add 198.51.100.2/24 dev x");
+    namespace_ip("link set dev x up");
+    return true;
+}
+
+static void expect_way(const struct kind *kind, const SCNetworkReachabilityWay *way, const char *when)
+{
+    assert_string_equal(way->interfaceName, "x");
+    if (way->interfaceType != kind->type || way->interfaceIsCable != kind->is_cable)
+        fail_msg("%s, %s: type %u, cable %u", kind->name, when, (unsigned)way->interfaceType,
+                 (unsigned)way->interfaceIsCable);
+}
+
+/* The first evaluation does not wait for RTNL, so it does not always know the type. But what it knows is right. */
+static void expect_one_type(const struct kind *kind)
+{
+    SCNetworkReachabilityWay first, later, queried;
+    SCNetworkReachabilityRef target = network_target();
+
+    watcher_schedule(&watcher, network_target());
+    first = way_of(watcher.target);
+    (void)idle_perform(watcher.loop);
+    later = way_of(watcher.target);
+    queried = way_of(target);
+    if (kind->is_known_at_once && !first.interfaceTypeIsKnown)
+        fail_msg("%s: the type is not known at first", kind->name);
+    if (first.interfaceTypeIsKnown)
+        expect_way(kind, &first, "at first");
+    assert_true(later.interfaceTypeIsKnown && queried.interfaceTypeIsKnown);
+    expect_way(kind, &later, "later");
+    expect_way(kind, &queried, "queried");
+    SCNetworkReachabilityRelease(target);
+    watcher_stop(&watcher);
+}
+
+static void begin(void)
+{
+    namespace_require_pair();
+    pretend_require();
+    denial_require_netlink("a socket does not show the interfaces");
+    etc_require("192.0.2.53");
+    namespace_add_second_pair();
+}
+
+TEST_WITH(NULL, NULL, each_kind_of_link_has_one_type)
+{
+    int made = 0;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        begin();
+        if (!make_link(&kinds[i]))
+            continue; /* this kernel does not have the kind */
+        namespace_await_running("x", true);
+        namespace_ip("route add default dev x");
+        expect_one_type(&kinds[i]);
+        made++;
+    }
+    assert_true(made >= 3); /* veth, VLAN and bridge are everywhere */
+}
+
+/* As a container has it. The other end has an index that no link here has, or that of a link here. */
+static void expect_cable_to(const struct namespace_other *other, unsigned index, bool is_known_at_once)
+{
+    const struct kind kind = { { NULL }, "veth to another namespace", TYPE(Virtual), true, is_known_at_once };
+
+    namespace_ip("link add name y index %u netns %d type veth peer name x", index, (int)other->pid);
+    namespace_other_ip(other, "link set dev y up");
+    namespace_ip("address add 198.51.100.2/24 dev x");
+    namespace_ip("link set dev x up");
+    namespace_await_running("x", true);
+    namespace_ip("route add default dev x");
+    expect_one_type(&kind);
+    namespace_ip("link delete dev x");
+}
+
+TEST(a_veth_to_another_namespace_is_a_cable)
+{
+    struct namespace_other other;
+
+    namespace_other_open(&other);
+    expect_cable_to(&other, 4711, true);
+    expect_cable_to(&other, if_nametoindex("a"), false);
+    namespace_other_close(&other);
+}
+
+TEST(a_tunnel_knows_that_a_cable_carries_it)
+{
+    SCNetworkReachabilityWay way;
+
+    if (!namespace_try_ip("link add name x type ipip remote 192.0.2.1 local 192.0.2.2"))
+        SKIP("this kernel has no ipip");
+    namespace_ip("address add 198.51.100.2/24 dev x");
+    namespace_ip("link set dev x up");
+    namespace_ip("route add default dev x");
+    watcher_schedule(&watcher, network_target());
+    (void)idle_perform(watcher.loop);
+    way = way_of(watcher.target);
+    assert_int_equal(way.ipv4CarrierTypes, 1u << TYPE(Virtual));
+    assert_int_equal(way.ipv4CarrierIsCable, 1);
+    assert_int_equal(way.interfaceIsCable, 0);
+}
+
+/* Programs of the first version pass the size of a way that ended before the fields about the type. */
+TEST(a_way_of_the_first_version_gets_no_more_than_its_fields)
+{
+    SCNetworkReachabilityRef     target = network_target();
+    SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
+    SCNetworkReachabilityWay     way;
+    const size_t                 size = offsetof(SCNetworkReachabilityWay, interfaceTypeIsKnown);
+
+    namespace_ip("route add default via 192.0.2.1");
+    memset(&way, 0x55, sizeof way);
+    assert_true(SCNetworkReachabilityGetNetwork(target, &network, &way, size, 1));
+    assert_string_equal(way.interfaceName, "a");
+    assert_int_equal(way.interfaceTypeIsKnown, 0x55555555);
+    assert_false(SCNetworkReachabilityGetNetwork(target, &network, &way, size - 8, 1));
+    SCNetworkReachabilityRelease(target);
+}
+
+UNIT(.setup = begin)
