@@ -58,6 +58,7 @@ static bool spec_set_addresses(struct target_spec *spec, const SCNetworkReachabi
         return refuse("address: neither AF_INET nor AF_INET6, or too short");
     if (local_family != AF_UNSPEC && remote_family != AF_UNSPEC && local_family != remote_family)
         return refuse("localAddress and remoteAddress: not of one family");
+    spec->family = remote_family != AF_UNSPEC ? remote_family : local_family;
     if (remote_family == AF_UNSPEC)
         question->destination = question->local;
     /* As in the kernel, a scope counts only for an address that needs one. */
@@ -105,6 +106,7 @@ static bool spec_set_name(struct target_spec *spec, const char *name)
         return refuse("nodename: empty, or longer than 1024 bytes");
     spec->count = 1;
     if (address_parse(name, &question->destination, question->interface, &question->scope)) {
+        spec->family = question->destination.family;
         if (address_is_unspecified(&question->destination))
             question->destination = no_address;
         spec->kind = question->destination.family == AF_UNSPEC ? TARGET_DEFAULT : TARGET_ADDRESS;
@@ -157,19 +159,6 @@ static bool protocol_is_known(uint8_t protocol, uint8_t family)
            (protocol == IPPROTO_ICMPV6 && family != AF_INET);
 }
 
-/* The family of the first question, or of the default path as the caller's address names it. */
-static uint8_t family_of(const struct target_spec *spec, const SCNetworkReachabilityOptions *options)
-{
-    const struct sockaddr *sockaddr = options->remoteAddress != NULL ? options->remoteAddress : options->localAddress;
-    struct address         address;
-    uint32_t               scope;
-
-    if (sockaddr == NULL)
-        return spec->count == 1 ? spec->questions[0].destination.family : AF_UNSPEC;
-    address = address_from_sockaddr(sockaddr, &scope);
-    return address.family;
-}
-
 /* With a protocol the ports count: those of the addresses, or that of a name. */
 static bool spec_set_flow(struct target_spec *spec, const SCNetworkReachabilityOptions *options)
 {
@@ -184,7 +173,7 @@ static bool spec_set_flow(struct target_spec *spec, const SCNetworkReachabilityO
         return refuse("options->remotePort: beside an address, whose own port counts");
     if (flow.remote_port != 0 && flow.protocol == 0)
         return refuse("options->remotePort: without a protocol");
-    if (flow.protocol != 0 && !protocol_is_known(flow.protocol, family_of(spec, options)))
+    if (flow.protocol != 0 && !protocol_is_known(flow.protocol, spec->family))
         return refuse("options->protocol: neither TCP nor UDP nor the ICMP of the family");
     if (flow.protocol != 0 && !is_name) {
         flow.local_port = read_port(options->localAddress);
@@ -214,15 +203,48 @@ static int check_kernel(const struct target_spec *spec)
 
 /* ---- Options ---------------------------------------------------------------------------------------------------- */
 
-#define KNOWN_OPTIONS (uint32_t)(kSCNetworkReachabilityOptionNotifyPath | kSCNetworkReachabilityOptionNotifyNetwork)
+#define KNOWN_OPTIONS \
+    (uint32_t)(kSCNetworkReachabilityOptionNotifyPath | kSCNetworkReachabilityOptionNotifyNetwork | \
+               kSCNetworkReachabilityOptionNotifyNextHop | FAMILY_OPTIONS)
+#define FAMILY_OPTIONS (kSCNetworkReachabilityOptionIPv4Only | kSCNetworkReachabilityOptionIPv6Only)
 
-/* The network is that of all interfaces, without a mark, for all packets. */
+/* Returns the only family of the addresses; AF_UNSPEC: any. */
+static uint8_t chosen_family(const SCNetworkReachabilityOptions *options)
+{
+    if ((options->options & FAMILY_OPTIONS) == 0)
+        return AF_UNSPEC;
+    return (options->options & kSCNetworkReachabilityOptionIPv4Only) != 0 ? AF_INET : AF_INET6;
+}
+
+/* A question about an address has its family already. The addresses of a name come later: api/name.c. */
+static bool spec_set_family(struct target_spec *spec, const SCNetworkReachabilityOptions *options)
+{
+    const uint8_t    family = chosen_family(options);
+    struct question *question = &spec->questions[0];
+
+    if ((options->options & FAMILY_OPTIONS) == FAMILY_OPTIONS)
+        return refuse("options->options: IPv4Only and IPv6Only");
+    if (family == AF_UNSPEC)
+        return true;
+    if (spec->family != AF_UNSPEC && spec->family != family)
+        return refuse("options->options: IPv4Only or IPv6Only, and the address is of the other family");
+    if (spec->count == 2) { /* localhost */
+        *question = spec->questions[family == AF_INET6];
+        spec->count = 1;
+    }
+    if (question->destination.family == AF_UNSPEC)
+        question->family = family;
+    spec->family = family;
+    return true;
+}
+
+/* The network is that of all interfaces, without a mark, for all packets of both families. */
 static bool is_plain_default_path(const struct target_spec *spec)
 {
     const struct question *question = &spec->questions[0];
 
     return spec->kind == TARGET_DEFAULT && question->interface[0] == '\0' && question->mark == 0 &&
-           flow_is_empty(&question->flow);
+           question->family == AF_UNSPEC && flow_is_empty(&question->flow);
 }
 
 static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabilityOptions *options)
@@ -237,16 +259,17 @@ static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabili
         return false;
     if (options->interfaceName != NULL && !spec_set_interface(spec, options->interfaceName))
         return false;
-    if (!spec_set_flow(spec, options))
+    if (!spec_set_family(spec, options) || !spec_set_flow(spec, options))
         return false;
     for (size_t i = 0; i < spec->count; i++)
         spec->questions[i].mark = options->routingMark;
     spec->notify_path = (options->options & kSCNetworkReachabilityOptionNotifyPath) != 0;
     spec->reports_flow = spec->notify_path && spec->kind == TARGET_PAIR;
+    spec->notify_next_hop = (options->options & kSCNetworkReachabilityOptionNotifyNextHop) != 0;
     spec->notify_network = (options->options & kSCNetworkReachabilityOptionNotifyNetwork) != 0;
     if (spec->notify_network && !is_plain_default_path(spec))
-        return refuse("options->options: NotifyNetwork is for the default path of all interfaces, without a mark and a "
-                      "flow");
+        return refuse("options->options: NotifyNetwork is for the default path of all interfaces and both families, "
+                      "without a mark and a flow");
     return true;
 }
 

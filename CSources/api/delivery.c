@@ -14,6 +14,8 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/probes.h"
+#include "pure/next_hop.h"
+#include "route/route_query.h"
 
 /* ---- The callback ----------------------------------------------------------------------------------------------- */
 
@@ -71,6 +73,8 @@ bool delivery_is_due_locked(const struct SCNetworkReachability *target)
     const struct target_state *state = target->state;
     const struct details      *details = state->parts->details;
 
+    if (state->parts->hop != NULL && state->parts->hop->failed != state->parts->hop->delivered)
+        return true;
     if (state->owed || (state->parts->reports_flow && outcome_flow_differs(&state->delivered, &state->current)))
         return true;
     return details == NULL ? outcome_differs(&state->delivered, &state->current)
@@ -109,11 +113,39 @@ static void settle_delivered_flow(struct target_state *state)
     delivered->flow_unsettled = false;
 }
 
+/* A next hop that has failed counts as failed until it responds, or the path has another one. Returns whether that is
+ * news. */
+static bool follow_hop(struct target_state *state, const struct path *path)
+{
+    struct target_hop *hop = state->parts->hop;
+    struct address     address;
+    bool               had_failed;
+
+    if (hop == NULL)
+        return false;
+    had_failed = hop->failed;
+    state->owed = state->owed || path->left_failed_hop;
+    if (path->hop == PATH_HOP_UNREAD)
+        return path->left_failed_hop;
+    if (!next_hop_find(path, &address))
+        address = (struct address){ 0 };
+    if (path->index != hop->index || !address_equal(&address, &hop->address))
+        *hop = (struct target_hop){
+            .address = address, .index = path->index, .delivered = hop->delivered, .settled = hop->settled
+        };
+    if (path->hop != PATH_HOP_UNKNOWN)
+        hop->failed = path->hop == PATH_HOP_FAILED;
+    if (!hop->settled)
+        hop->delivered = hop->failed;
+    hop->settled = true;
+    return hop->failed != had_failed || path->left_failed_hop;
+}
+
 void delivery_set_current_locked(struct SCNetworkReachability *target, const struct path *path)
 {
     struct target_state *state = target->state;
 
-    if (state->owed_next || is_change_locked(target, path))
+    if (follow_hop(state, path) || state->owed_next || is_change_locked(target, path))
         state->change_queued = false;
     atomic_fetch_add(&state->path_version, 1);
     state->current = path_outcome(path);
@@ -137,8 +169,28 @@ void delivery_set_delivered_locked(struct SCNetworkReachability *target)
     state->delivered = state->current;
     if (details != NULL)
         details->delivered = details->current;
+    if (state->parts->hop != NULL)
+        state->parts->hop->delivered = state->parts->hop->failed;
     state->owed = state->change_queued = false;
     publish_locked(target);
+}
+
+/* Then only a difference from this path makes a callback. */
+void delivery_settle_locked(struct SCNetworkReachability *target, unsigned extras, const struct path *path)
+{
+    struct target_state *state = target->state;
+    struct target_hop   *hop = state->parts->hop;
+
+    if ((extras & QUERY_NEXT_HOP) != 0 && hop != NULL && !hop->settled) {
+        hop->settled = true;
+        hop->delivered = path->next_hop == kSCNetworkReachabilityNextHopFailed;
+        hop->failed = hop->delivered;
+    }
+    if ((extras & QUERY_FLOW) != 0 && state->parts->reports_flow && state->delivered.flow_unsettled &&
+        !path->flow_unsettled) {
+        state->delivered.flow = (uint8_t)path->flow;
+        state->delivered.flow_unsettled = false;
+    }
 }
 
 void delivery_set_owed_locked(struct SCNetworkReachability *target)

@@ -101,7 +101,8 @@ static void copy_path(const struct path *path, uint32_t address_count, SCNetwork
                                         .table = path->table,
                                         .addressCount = address_count,
                                         .evidence = path->evidence,
-                                        .flow = path->flow };
+                                        .flow = path->flow,
+                                        .nextHop = path->next_hop };
 
     memcpy(whole.interfaceName, path->name, sizeof whole.interfaceName);
     address_to_sockaddr(&path->destination, path->index, &whole.destination);
@@ -118,6 +119,25 @@ bool getters_check_size(const SCNetworkReachabilityPath *path)
     return false;
 }
 
+/* What the caller's structure has room for. */
+static unsigned extras_of(const SCNetworkReachabilityPath *path)
+{
+    return (PATH_HAS(flow, path->size) ? QUERY_FLOW : 0) | (PATH_HAS(nextHop, path->size) ? QUERY_NEXT_HOP : 0);
+}
+
+/* The program knows the path from now on, as far as `extras` says. */
+static void settle(struct SCNetworkReachability *target, unsigned extras, const struct path *path)
+{
+    const struct target_state *state = target_state(target);
+
+    if (state == NULL || (state->parts->hop == NULL && !state->parts->reports_flow))
+        return;
+    target_lock(target);
+    if (state->schedules != NULL)
+        delivery_settle_locked(target, extras, path);
+    target_unlock(target);
+}
+
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
 {
     struct SCNetworkReachability *self;
@@ -129,9 +149,11 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
     if (!target_check(target, &self) || !getters_check_size(path))
         return 0;
     questions = target_retain_questions(self, &memory);
-    error = full_path_query(self->netns, questions, PATH_HAS(flow, path->size) ? QUERY_FLOW : 0, &current);
-    if (error == 0)
+    error = full_path_query(self->netns, questions, extras_of(path), &current);
+    if (error == 0) {
+        settle(self, extras_of(path), &current);
         copy_path(&current, count_addresses(questions), path);
+    }
     questions_release(questions);
     return error == 0 ? 1 : fail_get(error);
 }
@@ -148,9 +170,23 @@ static int settle_last_flow(struct SCNetworkReachability *target, struct path *p
         return 0;
     questions = target_retain_questions(target, &memory);
     error = full_path_query(target->netns, questions, QUERY_FLOW, &now);
-    if (error == 0)
+    if (error == 0) {
+        settle(target, QUERY_FLOW, &now);
         path->flow = now.flow;
+    }
     questions_release(questions);
+    return error;
+}
+
+/* `failed`: the last callback has said so, or the next one will. The kernel may be trying again now. */
+static int find_last_next_hop(struct SCNetworkReachability *target, bool failed, struct path *path)
+{
+    const int error = netns_find_next_hop(target->netns, path);
+
+    if (error == 0 && failed)
+        path->next_hop = kSCNetworkReachabilityNextHopFailed;
+    if (error == 0)
+        settle(target, QUERY_NEXT_HOP, path);
     return error;
 }
 
@@ -161,7 +197,7 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     const struct target_state    *state;
     struct link                   link;
     uint32_t                      address_count;
-    bool                          watched;
+    bool                          watched, failed;
     int                           error;
 
     if (!target_check(target, &self) || !getters_check_size(path))
@@ -173,6 +209,7 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     watched = state->schedules != NULL;
     if (watched)
         delivery_read_path_locked(self, &last);
+    failed = state->parts->hop != NULL && state->parts->hop->failed;
     address_count = state->current.reason == kSCNetworkReachabilityReasonNamePending
                         ? 0
                         : count_addresses(state_questions_locked(state));
@@ -182,6 +219,8 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     if (last.type_unknown && netns_learn_link(self->netns, last.index, &link) == 0 && link.index != 0)
         last.type = link.type;
     error = PATH_HAS(flow, path->size) ? settle_last_flow(self, &last) : 0;
+    if (error == 0 && PATH_HAS(nextHop, path->size))
+        error = find_last_next_hop(self, failed, &last);
     if (error != 0)
         return fail_get(error);
     copy_path(&last, address_count, path);

@@ -93,17 +93,25 @@ static void reset_questions_locked(struct SCNetworkReachability *target)
 static struct questions *questions_of_addresses(const struct SCNetworkReachability *target,
                                                 const struct lookup_result         *result)
 {
-    struct question  *items = calloc(result->count, sizeof *items);
-    struct questions *questions;
+    const struct question *initial = &target->state->parts->initial->items[0];
+    struct question       *items = calloc(result->count, sizeof *items);
+    struct questions      *questions;
+    size_t                 count = 0;
 
     if (items == NULL)
         return NULL;
     for (size_t i = 0; i < result->count; i++) {
-        items[i] = target->state->parts->initial->items[0]; /* the same interface and mark */
-        items[i].destination = result->items[i].address;
-        items[i].scope = address_needs_scope(&items[i].destination) ? result->items[i].scope : 0;
+        struct question *item = &items[count];
+
+        if (initial->family != AF_UNSPEC && result->items[i].address.family != initial->family)
+            continue;
+        *item = *initial; /* the same interface and mark */
+        item->destination = result->items[i].address;
+        item->scope = address_needs_scope(&item->destination) ? result->items[i].scope : 0;
+        count++;
     }
-    questions = questions_create(items, result->count, kSCNetworkReachabilityReasonNone);
+    questions = questions_create(
+        items, count, count > 0 ? kSCNetworkReachabilityReasonNone : kSCNetworkReachabilityReasonNameNotFound);
     free(items);
     return questions;
 }

@@ -77,17 +77,18 @@ static void fill_parts(struct schedule *schedule, size_t name_size, size_t netwo
 /* What the target reports besides flags and interface. */
 static unsigned extras_of(const struct target_parts *parts)
 {
-    return (parts->details != NULL ? QUERY_SOURCE | QUERY_FLOW : 0) | (parts->reports_flow ? QUERY_FLOW : 0);
+    return (parts->details != NULL ? QUERY_SOURCE | QUERY_FLOW : 0) | (parts->reports_flow ? QUERY_FLOW : 0) |
+           (parts->hop != NULL ? QUERY_NEXT_HOP : 0);
 }
 
-/* With NotifyPath, a target reports more of its path than others share. */
+/* With NotifyPath, a target reports more of its path than others share; with NotifyNextHop too. */
 static bool can_share(const struct target_parts *parts)
 {
     struct question_group group;
 
     if (parts->initial == NULL)
         return true;
-    return parts->details == NULL && parts->lookups == NULL && parts->initial->count == 1 &&
+    return parts->details == NULL && parts->hop == NULL && parts->lookups == NULL && parts->initial->count == 1 &&
            question_find_group(&parts->initial->items[0], &group);
 }
 
@@ -153,6 +154,8 @@ static int evaluate_new_schedule_locked(const struct schedule *schedule)
     if (error != 0)
         return error;
     path.flow_unsettled = (extras & QUERY_FLOW) != 0; /* reading rules and links would wait for RTNL */
+    if (state->schedules == NULL && state->parts->hop != NULL)
+        *state->parts->hop = (struct target_hop){ 0 }; /* the same for neighbours */
     delivery_set_current_locked(target, &path);
     if (state->schedules == NULL) {
         delivery_set_delivered_locked(target);
@@ -221,7 +224,8 @@ static bool can_follow_locked(const struct target_state *state)
     const struct questions *initial = state->parts->initial;
 
     return state->parts->lookups != NULL && state->parts->lookups->questions == initial &&
-           question_is_default_path(&initial->items[0]) && state->parts->details == NULL && state->schedules == NULL;
+           question_is_default_path(&initial->items[0]) && initial->items[0].family == AF_UNSPEC &&
+           state->parts->details == NULL && state->parts->hop == NULL && state->schedules == NULL;
 }
 
 static int watch_or_follow_locked(struct schedule *schedule)

@@ -210,6 +210,20 @@ static void append_subject(struct text_buffer *text, const struct SCNetworkReach
     }
 }
 
+static const char *next_hop_words(SCNetworkReachabilityNextHop next_hop)
+{
+    switch (next_hop) {
+    case kSCNetworkReachabilityNextHopConfirmed:
+        return " next hop confirmed";
+    case kSCNetworkReachabilityNextHopUnconfirmed:
+        return " next hop unconfirmed";
+    case kSCNetworkReachabilityNextHopFailed:
+        return " next hop failed";
+    default:
+        return "";
+    }
+}
+
 /* In the words of ip-route(8). */
 static void append_path(struct text_buffer *text, const struct path *path)
 {
@@ -234,6 +248,7 @@ static void append_path(struct text_buffer *text, const struct path *path)
         append_text(text, " none");
     if (path->index != 0)
         append_text(text, " mtu %" PRIu32 " table %" PRIu32, path->mtu, path->table);
+    append_text(text, "%s", next_hop_words(path->next_hop));
 }
 
 static void append_evaluation(struct text_buffer *text, const struct path *path)
@@ -312,7 +327,7 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
         append_text(&text, "on a scheduler");
     else
         append_text(&text, "%u times on %u run loops", snapshot.schedules.times, snapshot.schedules.loops);
-    if (getters_evaluate(self, QUERY_SOURCE, &path) == 0)
+    if (getters_evaluate(self, QUERY_SOURCE, &path) == 0 && netns_find_next_hop(self->netns, &path) == 0)
         append_evaluation(&text, &path);
     append_text(&text, "\n  resolver: %s",
                 target_parts(self)->lookups != NULL ? lookup_words(&snapshot) : "not needed");

@@ -99,21 +99,24 @@ static union {
 
 _Static_assert(_Alignof(struct target_parts) <= PART_ALIGNMENT && _Alignof(struct questions) <= PART_ALIGNMENT &&
                    _Alignof(struct lookups) <= PART_ALIGNMENT && _Alignof(struct details) <= PART_ALIGNMENT &&
-                   _Alignof(struct target_network) <= PART_ALIGNMENT,
+                   _Alignof(struct target_hop) <= PART_ALIGNMENT && _Alignof(struct target_network) <= PART_ALIGNMENT,
                "each part is aligned");
 
 /* Makes the state of a target that is not plain, with all its parts. Returns NULL if it fails. */
 static struct target_state *create_full_state(const struct target_spec *spec)
 {
-    const bool           is_plain_name = spec->needs_lookup && question_is_default_path(&spec->questions[0]);
+    const bool is_plain_name = spec->needs_lookup && question_is_default_path(&spec->questions[0]) &&
+                               spec->questions[0].family == AF_UNSPEC;
     const size_t         questions_length = is_plain_name ? 0 : questions_size(spec->count);
     const size_t         name_size = spec->name == NULL ? 0 : strlen(spec->name) + 1;
     const size_t         lookups_size = spec->needs_lookup ? sizeof(struct lookups) : 0;
     const size_t         details_size = spec->notify_path ? sizeof(struct details) : 0;
+    const size_t         hop_size = spec->notify_next_hop ? sizeof(struct target_hop) : 0;
     const size_t         network_size = spec->notify_network ? sizeof(struct target_network) : 0;
     struct target_state *state = calloc(1, part_size(sizeof *state) + part_size(sizeof *state->parts) +
                                                part_size(questions_length) + part_size(lookups_size) +
-                                               part_size(details_size) + part_size(network_size) + name_size);
+                                               part_size(details_size) + part_size(hop_size) + part_size(network_size) +
+                                               name_size);
     char                *next = (char *)state + part_size(sizeof *state);
     struct target_parts *parts;
 
@@ -135,6 +138,7 @@ static struct target_state *create_full_state(const struct target_spec *spec)
         parts->lookups->questions = parts->initial;
     parts->details = part_take(&next, details_size);
     parts->reports_flow = spec->reports_flow;
+    parts->hop = part_take(&next, hop_size);
     parts->network = part_take(&next, network_size);
     if (name_size > 0)
         parts->name = memcpy(next, spec->name, name_size);
@@ -202,7 +206,7 @@ static void free_target(struct counted *counted)
  * address, and nothing else. Option NotifyPath reports more of the path than they share. */
 static bool is_plain(const struct target_spec *spec)
 {
-    return spec->kind == TARGET_ADDRESS && !spec->notify_path && spec->count == 1 &&
+    return spec->kind == TARGET_ADDRESS && !spec->notify_path && !spec->notify_next_hop && spec->count == 1 &&
            question_is_plain(&spec->questions[0]);
 }
 

@@ -62,6 +62,7 @@ struct target_parts {
     struct lookups        *lookups;      /* NULL: no name, or localhost */
     struct details        *details;      /* NULL: the target reports no details (option NotifyPath) */
     bool                   reports_flow; /* a change of the path's flow makes a callback */
+    struct target_hop     *hop;          /* NULL: the target does not report the next hop (option NotifyNextHop) */
     struct target_network *network;      /* NULL: the target does not report the network (option NotifyNetwork) */
 };
 
@@ -83,6 +84,14 @@ struct details {
     struct path current, delivered;
 };
 
+/* The next hop of `current`. Under the target's lock. */
+struct target_hop {
+    struct address address;
+    uint32_t       index;
+    bool           failed, delivered; /* has it failed: now, and by the last callback */
+    bool           settled;           /* `delivered` is known: the first evaluation of a schedule does not read it */
+};
+
 /* The network path that was reported last. Under the target's lock. */
 struct target_network {
     struct network_path *path; /* NULL: not scheduled */
@@ -98,10 +107,11 @@ struct target_network {
 /* What the arguments of a Create call mean. */
 struct target_spec {
     enum target_kind kind;
-    const char      *name; /* NULL: not a TARGET_NAME */
+    const char      *name;   /* NULL: not a TARGET_NAME */
+    uint8_t          family; /* of the addresses; AF_UNSPEC: a name, whose addresses can be of both */
     struct question  questions[TARGET_SPEC_QUESTIONS];
     size_t           count; /* of questions */
-    bool             needs_lookup, notify_path, notify_network, reports_flow;
+    bool             needs_lookup, notify_path, notify_network, notify_next_hop, reports_flow;
     struct netns    *netns; /* NULL: that of the calling thread */
 };
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/neighbour.h>
+#include <stdlib.h>
 
 /* ---- One -------------------------------------------------------------------------------------------------------- */
 
@@ -16,18 +17,38 @@ static void read_state(void *info, const struct nlmsghdr *header)
         *state = message.neighbour.state;
 }
 
-int neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address, uint16_t *ret_state)
+static int query(struct netlink *requests, void *buffer, uint32_t index, const struct address *address,
+                 uint16_t *ret_state)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
     uint16_t                       state = NUD_NONE;
     int                            error;
 
     message_put_neighbour_query(request, index, address);
-    error = netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, read_state, &state);
+    error = netlink_exchange(requests, (struct nlmsghdr *)request, buffer, read_state, &state);
     if (error == ENOENT || error == ENODEV) /* there is no entry, or no such link */
         error = 0;
     if (error == 0)
         *ret_state = state;
+    return error;
+}
+
+int neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address, uint16_t *ret_state)
+{
+    return query(&rtnetlink->requests, rtnetlink->buffer, index, address, ret_state);
+}
+
+int neighbours_read(uint32_t index, const struct address *address, uint16_t *ret_state)
+{
+    struct netlink requests;
+    void          *buffer = malloc(NETLINK_BUFFER_SIZE);
+    int            error = buffer == NULL ? ENOMEM : netlink_open_requests(&requests);
+
+    if (error == 0) {
+        error = query(&requests, buffer, index, address, ret_state);
+        netlink_close(&requests);
+    }
+    free(buffer);
     return error;
 }
 

@@ -8,6 +8,9 @@
  * errno. EOPNOTSUPP: a kernel before 5.0. */
 int neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address, uint16_t *ret_state);
 
+/* The same over a socket of its own, in the calling thread's network namespace. May wait for RTNL. */
+int neighbours_read(uint32_t index, const struct address *address, uint16_t *ret_state);
+
 /* Whether an IPv6 neighbour does not respond: its entry has failed. True also if that is not known. Only the thread
  * that handles events calls it: it waits for RTNL. */
 bool neighbours_any_failed(struct rtnetlink *rtnetlink);

@@ -136,6 +136,7 @@ void path_evaluate(const struct address *destination, bool source_chosen, const 
     }
     ret->dependencies.unknown_link = link_flags_are_known(link) ? 0 : link->index;
     ret->wireguard = link_is_wireguard(link);
+    ret->point_to_point = link_is_point_to_point(link);
     if (!evaluate_link(link, ret))
         return;
     if (!source_chosen && route->type != RTN_LOCAL && !has_usable_source(destination, &route->source))

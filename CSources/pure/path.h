@@ -23,6 +23,14 @@ static inline bool dependencies_have_lifetime(const struct dependencies *depende
            dependencies->many_lifetimes;
 }
 
+/* Whether the next hop responds, for targets that report it. */
+enum path_hop {
+    PATH_HOP_UNREAD,  /* not known yet */
+    PATH_HOP_UNKNOWN, /* the kernel does not know, or there is none */
+    PATH_HOP_RESPONDS,
+    PATH_HOP_FAILED, /* and has not responded since */
+};
+
 struct path {
     SCNetworkReachabilityFlags         flags;
     SCNetworkReachabilityReason        reason;
@@ -33,10 +41,14 @@ struct path {
     struct address                     destination, source, gateway;
     SCNetworkReachabilityEvidence      evidence;
     SCNetworkReachabilityFlow          flow;
+    SCNetworkReachabilityNextHop       next_hop;        /* with QUERY_NEXT_HOP */
+    uint8_t                            hop;             /* enum path_hop */
+    bool                               left_failed_hop; /* the next hop before this one has failed */
     bool                               flow_unsettled;  /* more is to be known of rules or links for `flow` */
     uint32_t                           source_index;    /* of the interface with the local address; 0: not known */
     bool                               type_unknown;    /* the type of the interface is not known yet */
     bool                               cable;           /* link_is_cable of the interface */
+    bool                               point_to_point;  /* there is no next hop: the other end of the link is it */
     bool                               wireguard;       /* the path depends on the endpoint of a WireGuard peer */
     uint32_t                           metric;          /* of a default route */
     uint32_t                           carriers;        /* path_carrier_bits of what carries the tunnel */

@@ -13,7 +13,7 @@
 
 struct question {
     struct address destination; /* AF_UNSPEC: the default path */
-    uint8_t        family;      /* of the default path; AF_UNSPEC: either */
+    uint8_t        family;      /* of the default path, and of a name's addresses; AF_UNSPEC: either */
     struct address local;       /* the source address; AF_UNSPEC: the kernel chooses */
     uint32_t       scope;       /* an interface index, from a numeric zone or a socket address; 0: any */
     uint32_t       local_scope; /* the same of a link-local local address */

@@ -135,6 +135,10 @@ static unsigned add_neighbours(struct route_filter *filter, const struct route_f
     add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_NEWNEIGH), 2, 0);
     add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_DELNEIGH), 1, 0);
     others = begin_jump(filter, BPF_JA, 0);
+    if (count > ROUTE_FILTER_GATEWAYS) {
+        add_pass(filter); /* all: what follows is not reached */
+        count = 0;
+    }
     load_neighbour(filter);
     pass_gateways(filter, gateways, count, true);
     add_instruction(filter, BPF_MISC | BPF_TAX, 0);

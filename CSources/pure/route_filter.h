@@ -24,7 +24,8 @@ struct route_filter_gateway {
 #define ROUTE_FILTER_GATEWAYS 256
 
 /* Builds the filter that passes only these messages about neighbours: a gateway fails; any, if `every` is set; and an
- * IPv6 neighbour responds, because a router may have redirected its packets to it. It passes all other messages. */
+ * IPv6 neighbour responds, because a router may have redirected its packets to it. It passes all other messages. If
+ * `count` is more than ROUTE_FILTER_GATEWAYS, the gateways are not read, and all messages about neighbours pass. */
 void route_filter_build_open(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t count);
 
 /* What the filter for `count` prefixes, at most ADDRESS_TREE_PREFIXES, drops: an IPv6 neighbour that responds and is in

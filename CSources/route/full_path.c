@@ -169,6 +169,8 @@ int full_path_query(struct netns *netns, const struct questions *questions, unsi
         error = follow_peers(netns, &cache, questions, ret);
     if (error == 0)
         error = netns_settle_flow(netns, questions, ret);
+    if (error == 0 && (extras & QUERY_NEXT_HOP) != 0)
+        error = netns_find_next_hop(netns, ret);
     round_cache_clear(&cache);
     return error;
 }

@@ -11,7 +11,8 @@
 int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
                        const struct questions *questions, unsigned extras, struct path *ret);
 
-/* For one call, over the socket that the namespace's targets share. The path has its source. `extras`: QUERY_FLOW or 0.
+/* For one call, over the socket that the namespace's targets share. The path has its source. `extras`: QUERY_FLOW
+ * and QUERY_NEXT_HOP.
  * Returns 0 or an errno. */
 int full_path_query(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret);
 

@@ -14,8 +14,9 @@ enum query_extras {
     QUERY_EXPIRY = 1, /* the time at which the route expires: the kernel sends no message then */
     QUERY_SOURCE = 2, /* the source address, also if that takes another query */
     QUERY_EXPIRY_KNOWN =
-        4,         /* the caller knows when the route expires; QUERY_EXPIRY is about the other end of a tunnel */
-    QUERY_FLOW = 8 /* what SCNetworkReachabilityPath.flow says */
+        4,              /* the caller knows when the route expires; QUERY_EXPIRY is about the other end of a tunnel */
+    QUERY_FLOW = 8,     /* what SCNetworkReachabilityPath.flow says */
+    QUERY_NEXT_HOP = 16 /* whether the next hop responds */
 };
 
 struct route_query {

@@ -357,6 +357,7 @@ static void end_entry(struct store *store, struct entry *entry)
     entry->ended = true;
     store->pppd -= entry->pppd;
     entry_set_gateway(store, entry, GATEWAYS_NOWHERE);
+    hops_release(&store->hops, &entry->hop);
     remove_keys(store, entry);
     remove_route(store, entry);
     leave_bucket(store, entry);

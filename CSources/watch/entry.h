@@ -7,6 +7,7 @@
 #include "route/default_path.h"
 #include "watch/bucket.h"
 #include "watch/gateways.h"
+#include "watch/hops.h"
 #include "watch/watch.h"
 
 #define ENTRY_GROUPS 32 /* entries of one route: the watches of other groups have own ones */
@@ -47,6 +48,7 @@ struct entry {
     struct heap_node    timer;            /* the end of the answer, apart from the bucket's lifetime */
     struct entry_route *route;            /* NULL: it was never that of a route; the only member has the path */
     struct path_watch  *queried;          /* the member that was queried for all; of an own entry, the only one */
+    struct hop_use     *hop;              /* the path's next hop; NULL: it is not watched */
     struct entry       *into;             /* has the members, if this entry was merged */
 };
 
@@ -64,6 +66,7 @@ struct store {
     struct entry   unfiled;             /* never answered */
     struct buckets buckets;
     struct heap    timers;
+    struct hops    hops;
 
     uint64_t      now;                                  /* counts changes */
     struct entry *current;                              /* of the current step */

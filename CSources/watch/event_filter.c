@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <linux/rtnetlink.h>
+#include <string.h>
 
 #include "base/clock.h"
 
@@ -20,7 +21,7 @@ bool event_filter_passes_all(const struct event_filter *filter, const struct sto
                              const struct gateways *gateways)
 {
     return (!filter->attached || filter->additions == store->additions) &&
-           (filter->refused || filter->gateways == gateways->version);
+           (filter->refused || (filter->gateways == gateways->version && filter->hops == store->hops.version));
 }
 
 /* Whether the last filter was attached long enough ago. */
@@ -31,22 +32,33 @@ static bool pause_is_over(const struct event_filter *filter)
     return passed < 0 || passed >= (filter->attached ? REPLACE_PAUSE : ATTACH_PAUSE);
 }
 
+/* Notes what the next filter passes of messages about neighbours. Returns the number of items: see hops_list. */
+static size_t list_neighbours(struct event_filter *filter, const struct store *store, const struct gateways *gateways,
+                              struct route_filter_gateway items[ROUTE_FILTER_GATEWAYS])
+{
+    memcpy(items, gateways->items, gateways->count * sizeof *items);
+    filter->gateways = gateways->version;
+    filter->hops = store->hops.version;
+    filter->edits = gateways->edits + store->hops.edits;
+    return hops_list(&store->hops, items, gateways->count);
+}
+
 bool event_filter_prepare(struct event_filter *filter, const struct store *store, const struct gateways *gateways,
                           struct route_filter *ret)
 {
-    struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
-    size_t                count;
+    struct address_prefix       prefixes[ADDRESS_TREE_PREFIXES];
+    struct route_filter_gateway neighbours[ROUTE_FILTER_GATEWAYS];
+    size_t                      count, neighbour_count;
 
     if (!filter->wanted || filter->refused || !pause_is_over(filter) ||
-        (filter->attached && filter->changes == store->changes && filter->edits == gateways->edits))
+        (filter->attached && filter->changes == store->changes && filter->edits == gateways->edits + store->hops.edits))
         return false;
     filter->wanted = false;
     count = address_tree_cover(&store->addresses, &store->members, prefixes);
     filter->changes = store->changes;
     filter->additions = store->additions;
-    filter->gateways = gateways->version;
-    filter->edits = gateways->edits;
-    route_filter_build(ret, gateways->items, gateways->count, prefixes, count, !list_is_empty(&store->any_route));
+    neighbour_count = list_neighbours(filter, store, gateways, neighbours);
+    route_filter_build(ret, neighbours, neighbour_count, prefixes, count, !list_is_empty(&store->any_route));
     return true;
 }
 
@@ -60,13 +72,19 @@ static int remove_filter(struct event_filter *filter, const struct netlink *even
     return drops ? error : 0;
 }
 
-/* Messages about neighbours are many, and few matter, so the socket joins their group with the first gateway. They come
- * in any case: without a filter, if that cannot be attached. A sandbox may refuse the group. */
+/* Whether there is or was a gateway or a next hop that matters. */
+static bool needs_neighbours(const struct event_filter *filter)
+{
+    return filter->gateways > 0 || filter->hops > 0;
+}
+
+/* Messages about neighbours are many, and few matter, so the socket joins their group with the first that does. They
+ * come in any case: without a filter, if that cannot be attached. A sandbox may refuse the group. */
 static void join_neighbours(struct event_filter *filter, const struct netlink *events)
 {
-    if (filter->gateways > 0 && !filter->joined)
+    if (needs_neighbours(filter) && !filter->joined)
         (void)netlink_join(events, RTNLGRP_NEIGH);
-    filter->joined = filter->gateways > 0;
+    filter->joined = needs_neighbours(filter);
 }
 
 int event_filter_attach(struct event_filter *filter, const struct netlink *events, const struct route_filter *program)
@@ -83,15 +101,15 @@ int event_filter_attach(struct event_filter *filter, const struct netlink *event
     return error;
 }
 
-int event_filter_detach(struct event_filter *filter, const struct netlink *events, const struct gateways *gateways)
+int event_filter_detach(struct event_filter *filter, const struct netlink *events, const struct store *store,
+                        const struct gateways *gateways)
 {
-    struct route_filter program;
-    int                 error = 0;
+    struct route_filter_gateway neighbours[ROUTE_FILTER_GATEWAYS];
+    struct route_filter         program;
+    int                         error = 0;
 
-    route_filter_build_open(&program, gateways->items, gateways->count);
-    filter->gateways = gateways->version;
-    filter->edits = gateways->edits;
-    if (gateways->version == 0 || netlink_attach_filter(events, program.code, program.length) != 0)
+    route_filter_build_open(&program, neighbours, list_neighbours(filter, store, gateways, neighbours));
+    if (!needs_neighbours(filter) || netlink_attach_filter(events, program.code, program.length) != 0)
         error = remove_filter(filter, events);
     else
         filter->attached = false;

@@ -19,9 +19,10 @@ struct event_filter {
     bool          wanted; /* a message has come that affects no watch */
     bool          attached;
     bool          refused;            /* by a sandbox */
-    bool          joined;             /* the group of neighbours: there is or was a gateway that matters */
+    bool          joined;             /* the group of neighbours: there is or was one that matters */
     unsigned long changes, additions; /* the counts of the store when the filter was built */
-    unsigned long gateways, edits;    /* the counts of the gateways then */
+    unsigned long gateways, hops;     /* the versions of the gateways and of the next hops then */
+    unsigned long edits;              /* the edits of both */
     int64_t       attached_at;        /* the last one, by clock_now() */
 };
 
@@ -37,7 +38,8 @@ bool event_filter_prepare(struct event_filter *filter, const struct store *store
 /* Return 0, or an errno: a filter is attached that can drop messages which affect a watch. */
 int event_filter_attach(struct event_filter *filter, const struct netlink *events, const struct route_filter *program);
 
-/* From now on, all route messages pass. Those about neighbours pass if they are about gateways. */
-int event_filter_detach(struct event_filter *filter, const struct netlink *events, const struct gateways *gateways);
+/* From now on, all route messages pass. Those about neighbours pass if they are about gateways or next hops. */
+int event_filter_detach(struct event_filter *filter, const struct netlink *events, const struct store *store,
+                        const struct gateways *gateways);
 
 #endif

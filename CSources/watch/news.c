@@ -142,9 +142,10 @@ static void note_neighbour(struct news *news, const struct message_neighbour *ne
     const enum gateways_effect effect = gateways_update(&monitor->gateways, neighbour);
     const bool                 responds = neighbour->address.family == AF_INET6 &&
                           (neighbour->state & (NUD_STALE | NUD_REACHABLE)) != 0;
-    bool redirects = false;
+    bool redirects = false, is_hop;
 
     runloop_lock(monitor->loop);
+    is_hop = stale_mark_hop(&monitor->store, neighbour);
     if (effect != GATEWAYS_NOTHING)
         stale_mark_any_link(&monitor->store);
     if (responds)
@@ -152,7 +153,7 @@ static void note_neighbour(struct news *news, const struct message_neighbour *ne
     runloop_unlock(monitor->loop);
     news->changes.dissolve_ipv6 = news->changes.dissolve_ipv6 || effect == GATEWAYS_ANY_ROUTE;
     news->changes.unfinished = news->changes.unfinished || redirects;
-    if (effect == GATEWAYS_NOTHING && !redirects)
+    if (effect == GATEWAYS_NOTHING && !redirects && !is_hop)
         monitor->filter.wanted = true;
 }
 

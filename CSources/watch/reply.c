@@ -5,11 +5,13 @@
  * What this file must never do: give other watches a path if another route can lead to them, or name one link if the
  * kernel can change the path with another link, without a message about a route.
  */
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 
 #include "kernel/neighbours.h"
 #include "kernel/routing_policy.h"
 #include "kernel/source_routes.h"
+#include "pure/next_hop.h"
 #include "pure/path.h"
 #include "route/full_path.h"
 #include "route/route_query.h"
@@ -63,6 +65,74 @@ static unsigned note_gateways(struct monitor *monitor, const struct path *path)
     place = gateways_add(&monitor->gateways, path);
     runloop_unlock(monitor->loop);
     return place;
+}
+
+/* ---- Next hops -------------------------------------------------------------------------------------------------- */
+
+/* Reads whether the next hop of a watch responds, if that is not known and the filter passes the messages about it. */
+static void read_hop(struct monitor *monitor, struct path_watch *watch)
+{
+    struct hops          *hops = &monitor->store.hops;
+    const struct hop_use *use;
+    struct address        address;
+    struct hop           *hop;
+    uint32_t              index = 0;
+    uint16_t              state;
+    int                   error;
+
+    runloop_lock(monitor->loop);
+    use = watch->monitor == NULL ? NULL : entry_of(watch)->hop;
+    if (use != NULL && use->hop != NULL && use->hop->unread && monitor_filter_passes_all(monitor)) {
+        index = use->hop->index;
+        address = use->hop->address.address;
+    }
+    runloop_unlock(monitor->loop);
+    if (index == 0)
+        return;
+    error = neighbours_query(&monitor->rtnetlink, index, &address, &state);
+    runloop_lock(monitor->loop);
+    hop = hops_find(hops, index, &address);
+    if (hop != NULL && error == 0)
+        hops_set(hops, hop, state);
+    else if (hop != NULL)
+        hops_believe(hops, hop); /* a sandbox, or a kernel before 5.0 */
+    runloop_unlock(monitor->loop);
+}
+
+/* Sets the next hop of the watch's entry to that of the path. Returns 0 or ENOMEM. */
+static int use_hop(struct monitor *monitor, struct path_watch *watch, const struct path *path)
+{
+    struct hops   *hops = &monitor->store.hops;
+    struct address address;
+    int            error = 0;
+
+    runloop_lock(monitor->loop);
+    if (watch->monitor != NULL && next_hop_find(path, &address))
+        error = hops_use(hops, &entry_of(watch)->hop, entry_of(watch), path->index, &address);
+    else if (watch->monitor != NULL)
+        hops_release(hops, &entry_of(watch)->hop);
+    runloop_unlock(monitor->loop);
+    return error;
+}
+
+/* Finds out whether the next hop of the path responds, for a watch that reports it, and whether the one before had
+ * failed. Returns 0 or an errno. */
+static int find_hop(struct monitor *monitor, struct path_watch *watch, struct path *path)
+{
+    const struct hop_use *use;
+    int                   error;
+
+    read_hop(monitor, watch); /* the one before */
+    error = use_hop(monitor, watch, path);
+    if (error != 0)
+        return error;
+    read_hop(monitor, watch);
+    runloop_lock(monitor->loop);
+    use = watch->monitor == NULL ? NULL : entry_of(watch)->hop;
+    path->hop = use == NULL ? PATH_HOP_UNKNOWN : use->hop->unread ? PATH_HOP_UNREAD : (uint8_t)use->hop->state;
+    path->left_failed_hop = use != NULL && use->left_failed;
+    runloop_unlock(monitor->loop);
+    return 0;
 }
 
 /* Whether an IPv6 route can be part of the path: also of the default path. */
@@ -369,6 +439,8 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
     }
     if (error == 0)
         error = evaluate(monitor, inquiry, &match, &ret->path);
+    if (error == 0 && (inquiry->watch->extras & QUERY_NEXT_HOP) != 0 && monitor_can_query(monitor))
+        error = find_hop(monitor, inquiry->watch, &ret->path);
     if (error != 0)
         return error;
     ret->gateway = note_gateways(monitor, &ret->path);

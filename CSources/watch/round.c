@@ -40,7 +40,7 @@ static void open_filter_locked(struct monitor *monitor)
     rtnetlink_end_batch(&monitor->rtnetlink);
     rtnetlink_set_barrier(&monitor->rtnetlink);
     round_cache_begin_slice(&monitor->cache);
-    if (event_filter_detach(&monitor->filter, &monitor->rtnetlink.events, &monitor->gateways) != 0)
+    if (event_filter_detach(&monitor->filter, &monitor->rtnetlink.events, &monitor->store, &monitor->gateways) != 0)
         plan_begin_polling(&monitor->plan);
 }
 
@@ -129,6 +129,8 @@ static bool end_query_locked(struct monitor *monitor, struct path_watch *watch, 
         error = store_answer(store, reply);
     if (error == 0 && watch->monitor != NULL) {
         given = store_give_queried(watch, &reply->path);
+        if (given && entry_of(watch)->hop != NULL)
+            entry_of(watch)->hop->left_failed = false;
         if (!monitor_filter_passes_all(monitor))
             entry_mark(store, entry_of(watch));
     }
@@ -258,6 +260,7 @@ static void mark_changed_locked(struct monitor *monitor, bool all, bool dissolve
     if (!all && !dissolve)
         return;
     stale_mark_all(&monitor->store);
+    hops_distrust(&monitor->store.hops);
     gateways_age(&monitor->gateways, 0);
 }
 

@@ -206,6 +206,17 @@ bool stale_mark_neighbour(struct store *store, const struct address *address)
     return visit.count > 0;
 }
 
+bool stale_mark_hop(struct store *store, const struct message_neighbour *neighbour)
+{
+    const struct hop *hop = hops_note(&store->hops, neighbour);
+
+    if (hop == NULL)
+        return false;
+    list_for_each(node, &hop->users)
+        entry_mark(store, container_of(node, struct hop_use, node)->entry);
+    return true;
+}
+
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
 
 static bool mark_bucket(struct store *store, struct bucket *bucket)

@@ -17,6 +17,9 @@ void stale_mark_any_link(struct store *store); /* what depends on any link: pppd
 /* The IPv6 neighbour responds, so a router may have redirected its packets to it. */
 bool stale_mark_neighbour(struct store *store, const struct address *address);
 
+/* The neighbour may be the next hop of watches that report it. */
+bool stale_mark_hop(struct store *store, const struct message_neighbour *neighbour);
+
 /* Any route of the family may have come without a message: the entries of routes end. AF_UNSPEC: of both. */
 void stale_dissolve(struct store *store, uint8_t family);
 

@@ -59,6 +59,7 @@ void store_init(struct store *store)
     list_init(&store->failed);
     list_init(&store->giving);
     buckets_init(&store->buckets);
+    hops_init(&store->hops);
     entry_init(&store->unfiled);
 }
 

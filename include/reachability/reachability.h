@@ -84,12 +84,12 @@
  * Stopping. If SetCallback, Unschedule or SetScheduler(NULL) is called on the thread or queue that delivers, the old
  *   callback is not called after it returns. If it is called on another thread, a callback that has begun may finish
  *   later, and no other begins.
- * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server or the kernel's RTNL lock,
- *   with one exception: for 169.254.0.0, Schedule and the GetFlags of a target that is not scheduled may wait for the
- *   lock. Driving a run loop waits until the kernel has finished the change behind an event. This usually takes
- *   microseconds. GetPath, GetLastPath, GetNetwork and Wait may wait for the lock. If the target is not scheduled,
- *   GetFlags ignores the other end of a tunnel, and sometimes the type of an interface, until GetPath or GetLastPath
- *   has read them.
+ * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server or the kernel's RTNL
+ *   lock, with one exception: for 169.254.0.0, Schedule and the GetFlags of a target that is not scheduled may wait
+ *   for the lock. Driving a run loop waits until the kernel has finished the change behind an event. This usually
+ *   takes microseconds. GetPath, GetLastPath, GetNetwork, GetDescription and Wait may wait for the lock. If the
+ *   target is not scheduled, GetFlags ignores the other end of a tunnel, and sometimes the type of an interface,
+ *   until GetPath or GetLastPath has read them.
  * Structures. In Context, which is Apple's, and in Scheduler, `version` is 0 and the layout never changes. Options,
  *   Path and Network may grow: set `size` to sizeof (the ...Initializer macros do). A size is invalid if it is less
  *   than that of the first version, or more than 4096. On output, the library does not write fields that are not
@@ -347,7 +347,14 @@ SC_FLAGS(SCNetworkReachabilityOption) {
     kSCNetworkReachabilityOptionNotifyPath = 1u << 0,
     /* SCNetworkReachabilityGetNetwork can be called. The callback also runs once after the target is scheduled, and
      * when the result of that call changes. Only for the default path of all interfaces, without a mark. */
-    kSCNetworkReachabilityOptionNotifyNetwork = 1u << 1
+    kSCNetworkReachabilityOptionNotifyNetwork = 1u << 1,
+    /* The callback also runs when the next hop fails (NextHopFailed), when it responds again, and when the path gets
+     * another one because it has failed. While the kernel tries again, it still counts as failed. */
+    kSCNetworkReachabilityOptionNotifyNextHop = 1u << 2,
+    /* Only addresses of this family count. A name without one is not found (NameNotFound), and the default path is that
+     * of the family. Both bits, or an address of the other family: invalid. */
+    kSCNetworkReachabilityOptionIPv4Only SC_SWIFT_NAME(ipv4Only) = 1u << 3,
+    kSCNetworkReachabilityOptionIPv6Only SC_SWIFT_NAME(ipv6Only) = 1u << 4
 } SC_FLAGS_END(SCNetworkReachabilityOption);
 /* clang-format on */
 
@@ -452,10 +459,19 @@ SC_FLAGS(SCNetworkReachabilityFlow) {
 } SC_FLAGS_END(SCNetworkReachabilityFlow);
 /* clang-format on */
 
-/* Whether the next hop responds: SCNetworkReachabilityPath.nextHop. This version never knows. */
+/*
+ * Whether the next hop responds: SCNetworkReachabilityPath.nextHop. The next hop is the gateway, or without one the
+ * destination itself. This is what the kernel knows from its neighbour table: no packet is sent. If the next hop does
+ * not respond, connect(2) of TCP fails with EHOSTUNREACH after some seconds, and packets of UDP are lost. Flags and
+ * reason do not depend on it.
+ */
 /* clang-format off */
 SC_OPEN_ENUM(SCNetworkReachabilityNextHop) {
-    kSCNetworkReachabilityNextHopUnknown     = 0
+    kSCNetworkReachabilityNextHopUnknown     = 0, /* the kernel has not tried, waits for a reply, or has forgotten it;
+                                                   * or there is none: not reachable, this machine, point-to-point */
+    kSCNetworkReachabilityNextHopConfirmed   = 1, /* it responds, or nobody needs to ask it */
+    kSCNetworkReachabilityNextHopUnconfirmed = 2, /* it has responded some time ago */
+    kSCNetworkReachabilityNextHopFailed      = 3  /* it has not responded */
 } SC_OPEN_ENUM_END(SCNetworkReachabilityNextHop);
 /* clang-format on */
 

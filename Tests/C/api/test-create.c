@@ -281,9 +281,12 @@ TEST(unknown_option_bits_are_refused)
 {
     SCNetworkReachabilityOptions options = good_options();
 
+    const uint32_t known = kSCNetworkReachabilityOptionNotifyPath | kSCNetworkReachabilityOptionNotifyNextHop |
+                           kSCNetworkReachabilityOptionIPv4Only;
+
     for (int bit = 0; bit < 32; bit++) {
         options.options = 1u << bit;
-        if (options.options == kSCNetworkReachabilityOptionNotifyPath)
+        if ((options.options & known) != 0)
             expect_options_taken(&options);
         else
             expect_options_refused(&options);

@@ -144,7 +144,7 @@ static void make_calls(SCRunLoopRef loop)
             continue;
         options.nodename = literals[i];
         options.interfaceName = i % 3 == 0 ? "nosuch" : "a";
-        options.options = kSCNetworkReachabilityOptionNotifyPath;
+        options.options = kSCNetworkReachabilityOptionNotifyPath | kSCNetworkReachabilityOptionNotifyNextHop;
         make_calls_on(SCNetworkReachabilityCreateWithOptions(NULL, &options), i % 2 == 0 ? own : loop);
     }
     SCRunLoopRelease(own);
@@ -257,13 +257,13 @@ TEST(calls_send_no_request_that_waits_for_the_rtnl_lock)
     /* The calls that may wait are counted. */
     target = expect_target("192.0.2.9");
     expect_path_of(target);
-    assert_int_equal(waits, 3); /* the type of the interface, and the rules of both families */
+    assert_int_equal(waits, 4); /* the type of the interface, the rules of both families, and the neighbour */
     expect_path_of(target);
-    assert_int_equal(waits, 3);
+    assert_int_equal(waits, 5); /* the neighbour */
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, second.loop, kSCRunLoopDefaultMode));
-    assert_int_equal(waits, 3);
+    assert_int_equal(waits, 5);
     assert_int_equal(SCRunLoopPerform(second.loop, 0), 0);
-    assert_true(waits >= 5); /* all links, and the barrier */
+    assert_true(waits >= 7); /* all links, and the barrier */
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, second.loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(target);
 }

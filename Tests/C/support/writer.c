@@ -6,6 +6,7 @@
 #include <libmnl/libmnl.h>
 #include <linux/fib_rules.h>
 #include <linux/if_link.h>
+#include <linux/neighbour.h>
 #include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
@@ -308,6 +309,29 @@ int writer_address(struct writer *writer, enum writer_action action, unsigned in
 int writer_address_tentative(struct writer *writer, unsigned index, const char *prefix)
 {
     return change_address(writer, WRITER_ADD, index, prefix, 0);
+}
+
+/* ---- Neighbours ------------------------------------------------------------------------------------------------- */
+
+int writer_neighbour(struct writer *writer, unsigned index, const char *address, uint16_t state)
+{
+    static const uint8_t hardware[6] = { 2, 0, 0, 0, 0, 1 };
+    union request        request;
+    struct nlmsghdr     *header;
+    struct ndmsg        *info;
+    struct ip            ip;
+
+    if (!parse(address, &ip))
+        return EINVAL;
+    header = begin(&request, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
+    info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    info->ndm_family = ip.family;
+    info->ndm_ifindex = (int)index;
+    info->ndm_state = state;
+    mnl_attr_put(header, NDA_DST, ip.length, ip.bytes);
+    if (state != NUD_FAILED && state != NUD_INCOMPLETE)
+        mnl_attr_put(header, NDA_LLADDR, sizeof hardware, hardware);
+    return commit(writer, header);
 }
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */

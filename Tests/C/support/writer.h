@@ -49,6 +49,9 @@ int      writer_link_move(struct writer *writer, unsigned index, pid_t to); /* t
 int writer_address(struct writer *writer, enum writer_action action, unsigned index, const char *prefix);
 int writer_address_tentative(struct writer *writer, unsigned index, const char *prefix);
 
+/* ---- Neighbours: sets the state (NUD_...) of the entry for an address. */
+int writer_neighbour(struct writer *writer, unsigned index, const char *address, uint16_t state);
+
 /* ---- Routes. 0 and NULL: not given. */
 struct writer_leg {
     unsigned    index;

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Targets that use the addresses of one family only: IPv4Only and IPv6Only. */
+#include <netinet/in.h>
+
+#include "support/names.h"
+
+enum { IPV4 = kSCNetworkReachabilityOptionIPv4Only, IPV6 = kSCNetworkReachabilityOptionIPv6Only };
+
+static struct watcher watcher;
+
+UNIT(.setup = names_begin, .cleanup = names_end, .end = names_end_group)
+
+static SCNetworkReachabilityRef create(const char *name, uint32_t options, uint8_t protocol)
+{
+    SCNetworkReachabilityOptions all = kSCNetworkReachabilityOptionsInitializer;
+
+    all.nodename = name;
+    all.options = options;
+    all.protocol = protocol;
+    return SCNetworkReachabilityCreateWithOptions(NULL, &all);
+}
+
+static SCNetworkReachabilityRef target_of(const char *name, uint32_t options)
+{
+    SCNetworkReachabilityRef target = create(name, options, 0);
+
+    assert_non_null(target);
+    return target;
+}
+
+static void expect_refusal(const char *name, uint32_t options, uint8_t protocol)
+{
+    assert_null(create(name, options, protocol));
+    assert_int_equal(SCError(), kSCStatusInvalidArgument);
+}
+
+#define RESOLVE(name, options, flags) \
+    do { \
+        watcher_schedule(&watcher, target_of(name, options)); \
+        EXPECT_CHANGE(&watcher, flags); \
+    } while (0)
+
+TEST(a_name_has_the_addresses_of_the_family)
+{
+    RESOLVE("ok.test", IPV4, R);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
+    EXPECT_GATEWAY(watcher.target, "192.0.2.1");
+    namespace_ip("-6 route delete default");
+    EXPECT_QUIET(&watcher);
+    namespace_ip("route delete default");
+    EXPECT_CHANGE(&watcher, 0); /* IPv6 would be another way for a name of both families */
+    watcher_stop(&watcher);
+    namespace_ip("-6 route add default via 2001:db8::1");
+    RESOLVE("ok.test", IPV6, R);
+    EXPECT_ADDRESSES(watcher.target, "2001:db8:1::7");
+    EXPECT_GATEWAY(watcher.target, "2001:db8::1");
+}
+
+TEST(a_name_without_an_address_of_the_family_is_not_found)
+{
+    RESOLVE("v4only.test", IPV6, 0);
+    EXPECT(watcher.target, 0, NameNotFound);
+    EXPECT_ADDRESSES(watcher.target, "");
+    watcher_stop(&watcher);
+    RESOLVE("v6only.test", IPV4, 0);
+    EXPECT(watcher.target, 0, NameNotFound);
+}
+
+TEST(a_pending_name_has_the_default_path_of_the_family)
+{
+    SCNetworkReachabilityRef any = target_of("ok.test", 0), ipv4 = target_of("ok.test", IPV4),
+                             ipv6 = target_of("ok.test", IPV6);
+
+    namespace_ip("route delete default");
+    EXPECT(any, R, NamePending);
+    EXPECT(ipv4, 0, NamePending);
+    EXPECT(ipv6, R, NamePending);
+    EXPECT_GATEWAY(ipv6, "2001:db8::1");
+    SCNetworkReachabilityRelease(any);
+    SCNetworkReachabilityRelease(ipv4);
+    SCNetworkReachabilityRelease(ipv6);
+}
+
+/* Beside a name that follows the default path of both. */
+TEST(a_scheduled_pending_name_follows_the_default_path_of_the_family)
+{
+    struct watcher other;
+
+    nameserver_silence(names_server, true);
+    watcher_start(&watcher, target_of("drop.test", IPV4));
+    watcher_schedule_on(&other, expect_name("drop.test"), watcher.loop);
+    EXPECT_QUIET(&other);
+    namespace_ip("route delete default");
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT_QUIET(&other);
+    watcher_stop(&other);
+    nameserver_silence(names_server, false);
+}
+
+TEST(localhost_has_the_address_of_the_family)
+{
+    SCNetworkReachabilityRef ipv4 = target_of("localhost", IPV4), ipv6 = target_of("localhost", IPV6);
+
+    EXPECT_ADDRESSES(ipv4, "127.0.0.1");
+    EXPECT_ADDRESSES(ipv6, "::1");
+    SCNetworkReachabilityRelease(ipv4);
+    SCNetworkReachabilityRelease(ipv6);
+}
+
+TEST(the_default_path_is_that_of_the_family)
+{
+    SCNetworkReachabilityRef ipv4 = target_of("0.0.0.0", IPV4), ipv6 = target_of("::", IPV6);
+
+    EXPECT_GATEWAY(ipv4, "192.0.2.1");
+    EXPECT_GATEWAY(ipv6, "2001:db8::1");
+    namespace_ip("route delete default");
+    EXPECT(ipv4, 0, NoRoute);
+    EXPECT(ipv6, R, None);
+    SCNetworkReachabilityRelease(ipv4);
+    SCNetworkReachabilityRelease(ipv6);
+}
+
+TEST(an_address_of_the_family_is_as_without_the_option)
+{
+    RESOLVE("v4only.test", IPV4, R);
+    watcher_stop(&watcher);
+    watcher_start(&watcher, expect_option("198.51.100.7", IPV4));
+    EXPECT(watcher.target, R, None);
+    namespace_ip("route delete default");
+    EXPECT_CHANGE(&watcher, 0);
+}
+
+TEST(an_address_of_the_other_family_and_both_options_are_refused)
+{
+    expect_refusal("198.51.100.7", IPV6, 0);
+    expect_refusal("0.0.0.0", IPV6, 0);
+    expect_refusal("2001:db8:1::7", IPV4, 0);
+    expect_refusal("::", IPV4, 0);
+    expect_refusal("ok.test", IPV4 | IPV6, 0);
+    expect_refusal("localhost", IPV4 | IPV6, 0);
+    expect_refusal("0.0.0.0", IPV4 | kSCNetworkReachabilityOptionNotifyNetwork, 0);
+}
+
+TEST(the_icmp_of_the_other_family_is_refused)
+{
+    expect_refusal("ok.test", IPV4, IPPROTO_ICMPV6);
+    expect_refusal("ok.test", IPV6, IPPROTO_ICMP);
+    SCNetworkReachabilityRelease(create("ok.test", IPV4, IPPROTO_ICMP));
+    SCNetworkReachabilityRelease(create("ok.test", IPV6, IPPROTO_ICMPV6));
+}
