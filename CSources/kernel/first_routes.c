@@ -14,18 +14,19 @@
 struct reading {
     struct rtnetlink          *rtnetlink; /* for its buffer */
     const struct first_routes *what;
-    struct netlink             netlink;
+    struct netlink            *netlink;
+    size_t                     length; /* of the last datagram */
     bool (*visit)(void *info, const struct route *route);
     void                 *info;
     enum first_routes_end result;
     bool                  ended;
 };
 
-/* If a route changes between two datagrams, the kernel can skip another one, and does not say so. So this socket also
- * receives the messages about changes. */
+/* If a route changes between two datagrams, the kernel can skip another one, and does not say so. So a socket for more
+ * than one also receives the messages about changes. */
 static bool is_change(const struct reading *reading, const struct nlmsghdr *header)
 {
-    return !netlink_owns_port(&reading->netlink, header->nlmsg_pid) || header->nlmsg_seq != reading->netlink.sequence;
+    return !netlink_owns_port(reading->netlink, header->nlmsg_pid) || header->nlmsg_seq != reading->netlink->sequence;
 }
 
 static void end(struct reading *reading, enum first_routes_end result)
@@ -49,14 +50,13 @@ static void read_message(struct reading *reading, const struct nlmsghdr *header,
 static void read_datagram(struct reading *reading)
 {
     struct span    datagram = { .start = reading->rtnetlink->buffer };
-    const ssize_t  length = netlink_receive(&reading->netlink, reading->rtnetlink->buffer, NETLINK_BUFFER_SIZE);
+    const ssize_t  length = netlink_receive(reading->netlink, reading->rtnetlink->buffer, NETLINK_BUFFER_SIZE);
     struct message message;
     size_t         step;
 
-    if (length > 0)
-        datagram.length = (size_t)length;
-    else
+    if (length <= 0)
         end(reading, FIRST_ROUTES_CHANGED);
+    reading->length = datagram.length = length > 0 ? (size_t)length : 0;
     while (!reading->ended && (step = message_parse(datagram.start, datagram.length, &message)) != 0) {
         read_message(reading, (const void *)datagram.start, &message);
         datagram.start += step;
@@ -71,39 +71,105 @@ static int start_dump(struct reading *reading)
     struct nlmsghdr               *header = (struct nlmsghdr *)request;
 
     if (what->table != RT_TABLE_UNSPEC)
-        (void)netlink_set_strict(&reading->netlink, true);
+        (void)netlink_set_strict(reading->netlink, true);
     message_put_table_dump(request, what->family, what->table);
-    header->nlmsg_seq = ++reading->netlink.sequence;
-    return netlink_send(&reading->netlink, request, header->nlmsg_len);
+    header->nlmsg_seq = ++reading->netlink->sequence;
+    return netlink_send(reading->netlink, request, header->nlmsg_len);
 }
+
+/* ---- A few routes, over the socket for requests ------------------------------------------------------------------ */
+
+#define REST_LIMIT 2 /* datagrams; it is cheaper to read so many than to open a socket */
+
+static bool has_end_of_dump(const struct reading *reading)
+{
+    const char *next = reading->rtnetlink->buffer;
+
+    for (size_t left = reading->length, step; (step = message_step(next, left)) != 0; left -= step, next += step) {
+        const uint16_t type = ((const struct nlmsghdr *)(const void *)next)->nlmsg_type;
+
+        if (type == NLMSG_DONE || type == NLMSG_ERROR)
+            return true;
+    }
+    return false;
+}
+
+static int open_requests(void *argument)
+{
+    return netlink_open_requests(argument);
+}
+
+/* Another dump can only begin when this one has ended: by its end, or by that of the socket. */
+static int end_dump(struct reading *reading)
+{
+    struct netlink *netlink = reading->netlink;
+    const uint32_t  sequence = netlink->sequence;
+    bool            ended = has_end_of_dump(reading);
+    int             error;
+
+    for (unsigned i = 0; !ended && i < REST_LIMIT; i++) {
+        const ssize_t length = netlink_receive(netlink, reading->rtnetlink->buffer, NETLINK_BUFFER_SIZE);
+
+        reading->length = length > 0 ? (size_t)length : 0;
+        ended = has_end_of_dump(reading);
+    }
+    if (ended)
+        return 0;
+    netlink_close(netlink);
+    error = netns_handle_run(reading->rtnetlink->netns, open_requests, netlink);
+    netlink->sequence = sequence;
+    return error;
+}
+
+static int read_one_datagram(struct reading *reading)
+{
+    int error = start_dump(reading);
+
+    (void)netlink_set_strict(reading->netlink, false);
+    if (error != 0)
+        return error;
+    read_datagram(reading);
+    return end_dump(reading);
+}
+
+/* ---- More routes, over a socket of their own --------------------------------------------------------------------- */
 
 static int read_all(void *argument)
 {
     struct reading *reading = argument;
     const unsigned  group = reading->what->family == AF_INET6 ? RTNLGRP_IPV6_ROUTE : RTNLGRP_IPV4_ROUTE;
     bool            refused;
-    int             error = netlink_open_both(&reading->netlink, &group, 1, &refused);
+    struct netlink  own;
+    int             error = netlink_open_both(&own, &group, 1, &refused);
 
     if (error != 0)
         return error;
+    reading->netlink = &own;
     error = refused ? NETLINK_DENIED : start_dump(reading);
     for (unsigned i = 0; error == 0 && !reading->ended && i < reading->what->datagrams; i++)
         read_datagram(reading);
     if (reading->result == FIRST_ROUTES_ALL &&
-        netlink_receive(&reading->netlink, reading->rtnetlink->buffer, NETLINK_BUFFER_SIZE) != 0)
+        netlink_receive(reading->netlink, reading->rtnetlink->buffer, NETLINK_BUFFER_SIZE) != 0)
         reading->result = FIRST_ROUTES_CHANGED; /* the message about a change came at the end */
-    netlink_close(&reading->netlink);
+    netlink_close(reading->netlink);
     return error;
 }
 
 int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes     *what,
                       bool (*visit)(void *info, const struct route *route), void *info, enum first_routes_end *ret)
 {
-    struct reading reading = {
-        .rtnetlink = rtnetlink, .what = what, .visit = visit, .info = info, .result = FIRST_ROUTES_MORE
-    };
-    const int error = netns_handle_run(rtnetlink->netns, read_all, &reading);
+    struct reading reading = { .rtnetlink = rtnetlink,
+                               .netlink = &rtnetlink->requests,
+                               .what = what,
+                               .visit = visit,
+                               .info = info,
+                               .result = FIRST_ROUTES_MORE };
+    int            error;
 
+    if (what->datagrams == 1)
+        error = read_one_datagram(&reading);
+    else
+        error = netns_handle_run(rtnetlink->netns, read_all, &reading);
     if (error == 0)
         *ret = reading.result;
     return error;

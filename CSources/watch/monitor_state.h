@@ -96,9 +96,6 @@ struct news {
 /* Notes a message. `info`: struct news. */
 void news_note_message(void *info, const struct message *message);
 
-/* Routes may be gone without a message; the kernel may not have finished that. */
-void news_note_all(struct news *news);
-
 /* Any route may have come without a message. `unfinished`: the kernel may not have finished that. */
 void news_note_any(struct news *news, bool unfinished);
 

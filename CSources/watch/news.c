@@ -14,7 +14,8 @@
 
 #include "watch/stale.h"
 
-void news_note_all(struct news *news)
+/* Routes may be gone without a message; the kernel may not have finished that. */
+static void note_all(struct news *news)
 {
     news->changes.all = true;
     news->changes.unfinished = true;
@@ -93,7 +94,7 @@ static bool is_silent_about_sources(void)
 static void note_address(struct news *news, const struct message_address *address)
 {
     if (address->gone && address->family != AF_INET6 && is_silent_about_sources())
-        news_note_all(news);
+        note_all(news);
     else
         note_link(news, address->index);
     if (!address->gone && address->prefix.address.family == AF_INET6)
@@ -171,7 +172,7 @@ void news_note_message(void *info, const struct message *message)
         break;
     case MESSAGE_NEXTHOP:
         news->monitor->equal_routes.known = false; /* a route by a nexthop's number sends no message of its own */
-        news_note_all(news);
+        note_all(news);
         break;
     case MESSAGE_PREFIX:
         news->changes.prefix = true;

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The first routes of a table: no long one is read to its end, and the socket for requests can be used again. */
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "kernel/first_routes.h"
+#include "route/netns.h"
+#include "support/namespace.h"
+#include "support/unit.h"
+#include "support/writer.h"
+
+enum { FEW = 10, MANY = 10000 };
+
+static struct netns    *netns;
+static struct rtnetlink rtnetlink;
+
+static void begin(void)
+{
+    namespace_require_pair();
+    namespace_ip("route add default via 192.0.2.1");
+    unit_check(netns_current(&netns), "netns_current");
+    unit_check(netns_open_rtnetlink(netns, RTNETLINK_ALL, &rtnetlink), "netns_open_rtnetlink");
+}
+
+static void end(void)
+{
+    rtnetlink_close(&rtnetlink);
+    netns_release(netns);
+}
+
+UNIT(.setup = begin, .teardown = end)
+
+static void add_routes(unsigned count)
+{
+    struct writer writer;
+    char          prefix[32];
+
+    unit_check(writer_open(&writer), "writer_open");
+    unit_check(writer_batch(&writer), "writer_batch");
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(prefix, sizeof prefix, "10.%u.%u.0/24", i / 200, i % 200);
+        (void)writer_route(&writer, WRITER_ADD, &(struct writer_route){ .prefix = prefix, .gateway = "192.0.2.1" });
+    }
+    unit_check(writer_flush(&writer), "routes");
+    writer_close(&writer);
+}
+
+static bool count_route(void *info, const struct route *route)
+{
+    unsigned *count = info;
+
+    ++*count;
+    return route->destination.bytes[0] == 0;
+}
+
+static ino_t socket_number(void)
+{
+    struct stat status;
+
+    unit_check(fstat(rtnetlink.requests.socket.fd, &status), "fstat");
+    return status.st_ino;
+}
+
+/* Reads the default route and the next one. Returns whether the socket is another one then. */
+static bool read_two_routes(void)
+{
+    const struct first_routes what = { .family = AF_INET, .table = RT_TABLE_MAIN, .datagrams = 1 };
+    const ino_t               before = socket_number();
+    unsigned                  count = 0;
+    enum first_routes_end     how;
+
+    assert_int_equal(first_routes_read(&rtnetlink, &what, count_route, &count, &how), 0);
+    assert_int_equal(how, FIRST_ROUTES_MORE);
+    assert_int_equal(count, 2);
+    return socket_number() != before;
+}
+
+/* Nothing of the dump is left, and another one can begin. */
+static void expect_usable(void)
+{
+    char bytes[64];
+
+    assert_int_equal(netlink_receive(&rtnetlink.requests, bytes, sizeof bytes), 0);
+    assert_int_equal(rtnetlink_read_links(&rtnetlink), 0);
+    assert_non_null(link_table_find(&rtnetlink.links, 1));
+}
+
+TEST(a_short_table_leaves_the_socket_for_requests)
+{
+    add_routes(FEW);
+    assert_false(read_two_routes());
+    expect_usable();
+}
+
+TEST(a_long_table_is_not_read_to_its_end)
+{
+    add_routes(MANY);
+    assert_true(read_two_routes());
+    expect_usable();
+    assert_true(rtnetlink_is_ours(&rtnetlink));
+}
