@@ -15,7 +15,7 @@ internal import Synchronization
 /// status, calls the block, then the observers, and then posts `AFNetworkingReachabilityDidChange`. Each start delivers
 /// the current status, and then every change. A manager stops when its last reference is released. Every method is safe
 /// on any thread.
-open class AFNetworkReachabilityManager: @unchecked Sendable {
+open class AFNetworkReachabilityManager: Hashable, @unchecked Sendable {
     // Unchecked Sendable: the mutex of `state` guards it, and the other properties are constants. The mutex is never
     // held while a user's code runs, or the C library's, which may run a user's hooks.
 
@@ -76,6 +76,16 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
         guard var address = sockaddr_storage(address) else { throw .badAddress }
         guard let target = Targets.address(&address) else { throw .last }
         self.init(reachability: target)
+    }
+
+    /// Managers are equal if they are the same object, as on Apple's platforms.
+    public static func == (one: AFNetworkReachabilityManager, other: AFNetworkReachabilityManager) -> Bool {
+        one === other
+    }
+
+    /// Hashes the identity of the object.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(self))
     }
 
     deinit {
@@ -143,8 +153,9 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
 
     /// Stops monitoring, and drops queued deliveries. The status keeps its value.
     ///
-    /// If you call this on the delivery queue, there is no delivery after it returns. If you call it elsewhere, a
-    /// delivery that has begun may finish later, and no other begins.
+    /// If you call this on the delivery queue, no delivery begins after it returns. If you call it elsewhere, a delivery
+    /// that has begun may finish later, and no other begins. A block that stops its manager ends the calls of observers,
+    /// but the notification of its own delivery is still posted, as by AFNetworking.
     open func stopMonitoring() {
         watcher.stop()
     }
@@ -162,7 +173,8 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
     fileprivate var block: StatusBlock? { state.withLock(\.block) }
 }
 
-/// Delivers one status. Each closure that it calls may stop the manager: the delivery then ends.
+/// Delivers one status. A closure that stops the manager does not end the delivery that is running: as in AFNetworking, its
+/// notification is still posted.
 ///
 /// - Parameter manager: nil if it has ended since the delivery was queued. The notification is posted all the same.
 private func deliver(
@@ -175,7 +187,6 @@ private func deliver(
         manager.block?(status)
         manager.observerRegistry.notify(status) { session.hasEnded }
     }
-    guard !session.hasEnded else { return }
     NotificationCenter.default.post(
         name: .AFNetworkingReachabilityDidChange, object: manager,
         userInfo: [AFNetworkingReachabilityNotificationStatusItem: NSNumber(value: status.rawValue)])

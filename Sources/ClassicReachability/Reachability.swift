@@ -11,7 +11,7 @@ internal import Synchronization
 ///
 /// Statuses are queried when they are read, and need no start. A start reports the current flags, and then every
 /// change. An instance stops when its last reference is released. Every method is safe on any thread.
-open class Reachability: @unchecked Sendable, CustomStringConvertible {
+open class Reachability: Hashable, @unchecked Sendable, CustomStringConvertible {
     // Unchecked Sendable: the mutex of `state` guards it, and the other properties are constants. The mutex is never
     // held while other code runs.
 
@@ -19,6 +19,16 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
     public typealias NetworkReachable = @Sendable (Reachability?) -> Void
     public typealias NetworkUnreachable = @Sendable (Reachability?) -> Void
     public typealias NetworkReachability = @Sendable (Reachability?, SCNetworkReachabilityFlags) -> Void
+
+    /// Instances are equal if they are the same object, as on Apple's platforms.
+    public static func == (one: Reachability, other: Reachability) -> Bool {
+        one === other
+    }
+
+    /// Hashes the identity of the object.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(self))
+    }
 
     private struct State {
         var reachable: NetworkReachable?

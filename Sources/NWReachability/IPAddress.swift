@@ -17,8 +17,8 @@ public protocol IPAddress: Sendable {
     /// Makes an address from its bytes in network order. nil: the number of bytes is wrong.
     init?(_ rawValue: Data, _ interface: NWInterface?)
 
-    /// Parses an address as getaddrinfo(3) does without a look-up, with an optional `%interface`. The type of such an
-    /// interface is not known: it is `other`.
+    /// Parses an address as getaddrinfo(3) does without a look-up, with an optional `%interface`. Such an interface equals
+    /// the one that a path lists, so its type is queried.
     init?(_ string: String)
 
     /// The interface to which the address belongs.
@@ -100,24 +100,33 @@ struct ParsedAddress {
     }
 }
 
+/// Splits "text%interface" at the last %, if there is an interface of that name. nil: a NUL, after which C ignores text.
+func splitInterface(_ string: String) -> (text: String, interface: NWInterface?)? {
+    guard !string.utf8.contains(0) else { return nil }
+    guard let mark = string.lastIndex(of: "%"),
+        let interface = NWInterface(named: String(string[string.index(after: mark)...]))
+    else { return (string, nil) }
+    return (String(string[..<mark]), interface)
+}
+
 extension NWInterface {
-    /// The interface with this index, or nil. Its type is not known.
+    /// The interface with this index in the namespace of the calling thread, or nil. Queries the kernel for its type.
     init?(index: UInt32) {
         guard index != 0 else { return nil }
         let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { buffer in
             if_indextoname(index, buffer.baseAddress).map { String(cString: $0) }
         }
         guard let name else { return nil }
-        self.init(type: .other, name: NameBytes(name), index: index)
+        self.init(type: InterfaceType(ofInterface: index), name: NameBytes(name), index: index)
     }
 
-    /// The interface with this name, or nil. Its type is not known.
+    /// The interface with this name in the namespace of the calling thread, or nil. Queries the kernel for its type.
     init?(named name: String) {
         // C ignores text after a NUL.
         guard !name.utf8.contains(0) else { return nil }
         let index = if_nametoindex(name)
         guard index != 0 else { return nil }
-        self.init(type: .other, name: NameBytes(name), index: index)
+        self.init(type: InterfaceType(ofInterface: index), name: NameBytes(name), index: index)
     }
 }
 #endif

@@ -28,10 +28,8 @@ public struct IPv4Address: IPAddress, Hashable, CustomDebugStringConvertible {
 
     /// An interface may follow: "192.0.2.1%eth0".
     public init?(_ string: String) {
-        let parts = string.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let parsed = ParsedAddress(String(parts[0]), family: AF_INET) else { return nil }
-        let interface = parts.count == 2 ? NWInterface(named: String(parts[1])) : nil
-        guard parts.count == 1 || interface != nil else { return nil }
+        guard let (text, interface) = splitInterface(string), let parsed = ParsedAddress(text, family: AF_INET)
+        else { return nil }
         self.init(parsed.bytes, interface)
     }
 
@@ -45,7 +43,8 @@ public struct IPv4Address: IPAddress, Hashable, CustomDebugStringConvertible {
     }
 
     public var rawValue: Data { Data(bytes) }
-    public var isLoopback: Bool { bytes[0] == 127 }
+    /// Whether this is 127.0.0.1 without an interface, as on Apple's platforms. Other addresses of 127.0.0.0/8 are not.
+    public var isLoopback: Bool { self == .loopback }
     public var isLinkLocal: Bool { bytes[0] == 169 && bytes[1] == 254 }
     public var isMulticast: Bool { bytes[0] & 0xf0 == 0xe0 }
     public var debugDescription: String { address.description(interface) }

@@ -35,9 +35,12 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
         self.init(address, interface)
     }
 
+    /// Parses an address as getaddrinfo(3) does without a look-up. An interface may follow: "fe80::1%eth0", "::1%lo".
     public init?(_ string: String) {
-        guard let parsed = ParsedAddress(string, family: AF_INET6) else { return nil }
-        self.init(parsed.bytes, parsed.interface)
+        guard let (text, interface) = splitInterface(string),
+            let parsed = ParsedAddress(text, family: AF_INET6)
+        else { return nil }
+        self.init(parsed.bytes, interface ?? parsed.interface)
     }
 
     init(_ address: AddressBytes, _ interface: NWInterface?) {
@@ -66,10 +69,10 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
     /// ::a.b.c.d, but neither :: nor ::1. The name has Apple's spelling.
     public var isIPv4Compatabile: Bool { bytes[..<12].allSatisfy { $0 == 0 } && !isAny && !isLoopback }
 
-    /// The IPv4 address in an IPv4-mapped, IPv4-compatible or 6to4 address.
+    /// The IPv4 address in an IPv4-mapped or IPv4-compatible address. nil: neither, as on Apple's platforms for 6to4.
     public var asIPv4: IPv4Address? {
-        if isIPv4Mapped || isIPv4Compatabile { return IPv4Address(AddressBytes([UInt8](bytes[12...])), interface) }
-        return is6to4 ? IPv4Address(AddressBytes([UInt8](bytes[2..<6])), interface) : nil
+        guard isIPv4Mapped || isIPv4Compatabile else { return nil }
+        return IPv4Address(AddressBytes([UInt8](bytes[12...])), interface)
     }
 
     /// nil: no multicast address, or another scope.

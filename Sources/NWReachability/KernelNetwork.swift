@@ -27,6 +27,11 @@ package final class KernelNetwork: @unchecked Sendable {
         self.target = target
     }
 
+    /// The interface with this index, if it has a default route.
+    package static func way(ofInterface index: UInt32) -> NWInterface? {
+        KernelNetwork()?.read()?.state.ways.first { $0.interface.index == Int(index) }?.interface
+    }
+
     /// What the C library has found out.
     package struct Reading {
         package var state = NetworkState()

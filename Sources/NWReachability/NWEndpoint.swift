@@ -34,7 +34,8 @@ extension NWEndpoint: CustomDebugStringConvertible {
             if case .ipv6 = host { return "\(host.debugDescription).\(port.debugDescription)" }
             return "\(host.debugDescription):\(port.debugDescription)"
         case .service(let name, let type, let domain, let interface):
-            return "\(name).\(type).\(domain)" + (interface.map { "%\($0.name)" } ?? "")
+            // As in Apple's published source: without a dot between type and domain.
+            return "\(name).\(type)\(domain)" + (interface.map { "%\($0.name)" } ?? "")
         case .unix(let path): return path
         case .url(let url): return url.absoluteString
         }

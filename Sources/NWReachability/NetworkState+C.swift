@@ -76,6 +76,39 @@ extension NWInterface {
 }
 
 extension NWInterface.InterfaceType {
+    /// Queries the kernel. A path lists only interfaces with a default route, and those have their type from there.
+    init(ofInterface index: UInt32) {
+        if index == NetworkState.loopbackInterface.index {
+            self = .loopback
+        } else if let way = KernelNetwork.way(ofInterface: index) {
+            self = way.type
+        } else {
+            self.init(ofLink: index)
+        }
+    }
+
+    /// The type of the interface that packets leave over for a link-local address.
+    private init(ofLink index: UInt32) {
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_scope_id = index
+        withUnsafeMutableBytes(of: &address.sin6_addr) { bytes in
+            (bytes[0], bytes[1], bytes[15]) = (0xfe, 0x80, 1)
+        }
+        var path = SCNetworkReachabilityPath()
+        path.size = MemoryLayout<SCNetworkReachabilityPath>.size
+        let target = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                SCNetworkReachabilityCreateWithAddress(nil, $0)
+            }
+        }
+        guard let target, SCNetworkReachabilityGetPath(target, &path), path.interfaceIndex == index else {
+            self = .other
+            return
+        }
+        self.init(path.interfaceType, isCable: false)
+    }
+
     /// A container's or virtual machine's cable is wired: programs take `other` for no network.
     fileprivate init(_ type: SCNetworkReachabilityInterfaceType, isCable: Bool) {
         self =

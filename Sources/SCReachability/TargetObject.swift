@@ -11,10 +11,12 @@ internal import Synchronization
 
 /// Two references are equal if they are the same target.
 extension SCNetworkReachability: @retroactive Equatable, @retroactive Hashable {
+    /// Whether two references are the same target.
     public static func == (one: SCNetworkReachability, other: SCNetworkReachability) -> Bool {
         one.address == other.address
     }
 
+    /// Hashes the identity of the target.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(address)
     }
@@ -22,6 +24,16 @@ extension SCNetworkReachability: @retroactive Equatable, @retroactive Hashable {
     fileprivate var address: UInt {
         unsafeBitCast(self, to: UInt.self)
     }
+}
+
+/// Whether two references are the same target. Apple's targets are objects, which Swift compares so.
+public func === (one: SCNetworkReachability?, other: SCNetworkReachability?) -> Bool {
+    one?.address == other?.address
+}
+
+/// Whether two references are different targets.
+public func !== (one: SCNetworkReachability?, other: SCNetworkReachability?) -> Bool {
+    !(one === other)
 }
 
 /// Returns the type of a target, `SCNetworkReachabilityGetTypeID()`.

@@ -36,6 +36,12 @@ struct AFStatusTests {
         #expect(item == "AFNetworkingReachabilityNotificationStatusItem")
     }
 
+    @Test("Managers are hashed by identity")
+    func hashing() {
+        let (one, other) = (AFNetworkReachabilityManager(), AFNetworkReachabilityManager())
+        #expect(one == one && one != other && Set([one, other, one]).count == 2)
+    }
+
     @Test("The status is unknown before the start, and a stop is allowed then, also twice")
     func unknown() {
         var zero = sockaddr_in()

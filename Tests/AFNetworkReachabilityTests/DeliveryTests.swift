@@ -183,13 +183,18 @@ struct DeliveryTests {
         #expect(manager.networkReachabilityStatus == .unknown)
     }
 
-    @Test("A block may stop its manager: observers and notification are then dropped")
+    @Test(
+        "A block may stop its manager: observers are not called, and the notification of its delivery is still posted")
     func stopInside() async throws {
         let namespace = try await Namespace(.gateway)
         let manager = try namespace.makeManager()
         let ended = Recorder<Void>()
         let others = StatusRecorder()
         let observer = manager.addObserver { others.record($0) }
+        let posted = Recorder<Void>()
+        let token = NotificationCenter.default.addObserver(
+            forName: .AFNetworkingReachabilityDidChange, object: manager, queue: nil
+        ) { _ in posted.record(()) }
         manager.setReachabilityStatusChange { [weak manager] _ in
             manager?.stopMonitoring()
             ended.record(())
@@ -198,6 +203,8 @@ struct DeliveryTests {
         await ended.next()
         manager.drainQueues()
         #expect(await others.rest() == [])
+        #expect(await posted.rest().count == 1)
+        NotificationCenter.default.removeObserver(token)
         withExtendedLifetime(observer) {}
     }
 

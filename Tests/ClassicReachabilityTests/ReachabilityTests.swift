@@ -33,6 +33,13 @@ struct ClassicStatusTests {
         #expect(local.status(of: [.reachable, .isDirect]) == .reachableViaWiFi)
     }
 
+    @Test("Instances are hashed by identity")
+    func hashing() throws {
+        let one = try #require(Reachability.forInternetConnection())
+        let other = try #require(Reachability.forInternetConnection())
+        #expect(one == one && one != other && Set([one, other, one]).count == 2)
+    }
+
     @Test("Raw values are tonymillion's")
     func rawValues() {
         let all: [NetworkStatus] = [.notReachable, .reachableViaWWAN, .reachableViaWiFi]

@@ -56,6 +56,22 @@ struct KernelTests {
         monitor.cancel()
     }
 
+    @Test("The interface of a parsed address equals the listed one")
+    func parsedScope() async throws {
+        let namespace = try await Namespace(.gateway)
+        let monitor = try namespace.inside { NWPathMonitor() }
+        let paths = started(monitor)
+        let listed = try #require(await paths.next()?.availableInterfaces.first)
+        let parsed = try namespace.inside {
+            ["fe80::1%e0", "fe80::1%\(listed.index)", "2001:db8::1%e0"].map { IPv6Address($0)?.interface }
+        }
+        #expect(listed.type == .wiredEthernet && parsed.allSatisfy { $0 == listed })
+        try namespace.inside { #expect(IPv4Address("10.0.0.1%e0")?.interface == listed) }
+        try namespace.inside { #expect(NWEndpoint.Host("e.example%e0").interface == listed) }
+        try namespace.inside { #expect(IPv6Address("::1%lo")?.interface?.type == .loopback) }
+        monitor.cancel()
+    }
+
     @Test("A new source address on the same interface is a change")
     func source() async throws {
         let namespace = try await Namespace(.gateway)

@@ -131,6 +131,8 @@ struct AppleNamesTests {
         let target = try #require(SCNetworkReachabilityCreateWithName(nil, "127.0.0.1"))
         let other = try #require(SCNetworkReachabilityCreateWithName(nil, "127.0.0.1"))
         #expect(target == target && target != other)
+        let (optional, none): (SCNetworkReachability?, SCNetworkReachability?) = (target, nil)
+        #expect(target === target && target !== other && optional === target && optional !== none && none === nil)
         #expect([target: 1, other: 2][other] == 2 && Set([target, other, target]).count == 2)
         #expect(Set([AnyHashable(target), AnyHashable(target)]).count == 1)
     }
