@@ -450,7 +450,7 @@ deps-desktop: deps-test
 
 # Swift programs that use each product, with each kind of dependency and linking. `make test-world` builds fewer.
 test-products:
-	@Tests/run Tests/consumers/matrix
+	@Tests/run Tests/consumers/matrix Tests/consumers/unchanged-imports
 
 # The random storms for as long as it takes: make storm ROUNDS=1000000
 ROUNDS = 200000

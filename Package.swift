@@ -21,6 +21,9 @@ let package = Package(
         .library(name: "AlamofireReachability", targets: ["AlamofireReachability"]),
         .library(name: "ClassicReachability", targets: ["ClassicReachability"]),
         .library(name: "NWReachability", targets: ["NWReachability"]),
+        // For unchanged imports, with `moduleAliases`: the articles of NWReachability and SCReachability have the lines.
+        .library(name: "NetworkShim", targets: ["Network"]),
+        .library(name: "SystemConfigurationShim", targets: ["SystemConfiguration"]),
         .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
@@ -76,6 +79,9 @@ let package = Package(
         // The arguments of the tool, also where /proc is not mounted.
         .target(name: "ReachabilityArguments"),
         .target(name: "NWReachability", dependencies: [cReachability, "ReachabilityMonitorSupport"]),
+        // They have the names of Apple's modules, so no source of this package may ask `canImport` for these.
+        .target(name: "Network", dependencies: ["NWReachability"]),
+        .target(name: "SystemConfiguration", dependencies: ["SCReachability"]),
         .executableTarget(
             name: "reachability",
             dependencies: [

@@ -8,25 +8,36 @@ internal import SCReachability
 public struct AFNetworkReachabilityError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What went wrong. Later versions may have more codes.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// English text.
         public let description: String
 
+        /// The host is an empty text.
         public static let emptyHost = Code(description: "the host's name is empty")
+        /// The host begins with a scheme, as a URL does.
         public static let schemeInHost = Code(description: "a host's name has no scheme")
+        /// The host contains a slash.
         public static let slashInHost = Code(description: "a host's name has no slash")
+        /// The host contains white space.
         public static let whiteSpaceInHost = Code(description: "a host's name has no white space")
+        /// The host contains a NUL character.
         public static let nulInHost = Code(description: "a host's name has no NUL")
+        /// The host is longer than 1024 bytes.
         public static let hostTooLong = Code(description: "the host's name is longer than 1024 bytes")
+        /// The host is an international name that cannot be converted.
         public static let hostNotConvertible = Code(
             description: "the host's name cannot be converted to an international name")
+        /// The bytes are no socket address of IPv4 or IPv6.
         public static let badAddress = Code(description: "not a socket address of IPv4 or IPv6")
         /// The C library or a system call failed. `status` has the cause.
         public static let system = Code(description: "the system refused")
     }
 
+    /// What went wrong.
     public let code: Code
     /// `SCError()` after the failure: below 1000, a value of `errno`. 0 if the C library was not called.
     public let status: Int32
 
+    /// English text.
     public var description: String {
         code == .system ? "\(code): \(String(cString: SCErrorString(status)))" : "\(code)"
     }

@@ -43,7 +43,9 @@ extension AFNetworkReachabilityManager: Observable {
     /// The statuses of a manager. The sequence holds the manager weakly, and ends when the manager ends. Iterators are
     /// independent. A slow iterator gets only the newest status.
     public struct Statuses: AsyncSequence, Sendable {
+        /// A status.
         public typealias Element = AFNetworkReachabilityStatus
+        /// An iteration does not fail.
         public typealias Failure = Never
 
         private let manager: WeakManager
@@ -52,6 +54,7 @@ extension AFNetworkReachabilityManager: Observable {
             self.manager = WeakManager(manager)
         }
 
+        /// Makes an iterator, which begins with the current status.
         public func makeAsyncIterator() -> Iterator {
             let stream = manager.value.map { manager in
                 // Read under a lock, so not the property that a subclass may override.
@@ -60,6 +63,7 @@ extension AFNetworkReachabilityManager: Observable {
             return Iterator(stream: stream?.makeAsyncIterator())
         }
 
+        /// Gets the current status first, and then each that differs from the last one.
         public struct Iterator: AsyncIteratorProtocol {
             var stream: AsyncStream<AFNetworkReachabilityStatus>.Iterator?
             private var last: AFNetworkReachabilityStatus?
@@ -73,6 +77,7 @@ extension AFNetworkReachabilityManager: Observable {
                 await next(isolation: #isolation)
             }
 
+            /// Returns the next status, and nil when the manager has ended.
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async -> AFNetworkReachabilityStatus? {

@@ -10,6 +10,7 @@ internal import SCReachability
 public enum AFNetworkReachabilityStatus: Int, Sendable, Hashable {
     /// No status has been delivered yet.
     case unknown = -1
+    /// The target is not reachable.
     case notReachable = 0
     /// Over a cellular interface.
     case reachableViaWWAN = 1

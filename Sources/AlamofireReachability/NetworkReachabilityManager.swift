@@ -20,14 +20,19 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     public enum NetworkReachabilityStatus: Equatable, Sendable {
         /// The kernel could not be queried.
         case unknown
+        /// The target is not reachable.
         case notReachable
+        /// The target is reachable over such an interface.
         case reachable(ConnectionType)
 
+        /// What packets leave over.
         public enum ConnectionType: Sendable {
             /// Any interface that is not cellular.
             case ethernetOrWiFi
+            /// A cellular interface.
             case cellular
 
+            /// The name in Alamofire 4.
             @available(*, deprecated, renamed: "cellular")
             public static let wwan = ConnectionType.cellular
         }
@@ -42,6 +47,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         }
     }
 
+    /// What packets leave over.
     public typealias ConnectionType = NetworkReachabilityStatus.ConnectionType
     /// Called on the queue that was passed to the start.
     public typealias Listener = @Sendable (NetworkReachabilityStatus) -> Void

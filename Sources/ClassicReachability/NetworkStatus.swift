@@ -9,6 +9,7 @@ public import Foundation
 /// The raw values are those of tonymillion's Reachability. Apple's sample has 1 for Wi-Fi and 2 for cellular. Code that
 /// stored the sample's values must swap the two.
 public enum NetworkStatus: Int, Sendable {
+    /// The target is not reachable.
     case notReachable = 0
     /// Over a cellular interface.
     case reachableViaWWAN = 1

@@ -17,7 +17,9 @@ open class Reachability: Hashable, @unchecked Sendable, CustomStringConvertible 
 
     /// The instance is never nil. It is optional because Swift imports the block in this form on Apple's platforms.
     public typealias NetworkReachable = @Sendable (Reachability?) -> Void
+    /// Called when the target is not reachable.
     public typealias NetworkUnreachable = @Sendable (Reachability?) -> Void
+    /// Called with the flags of each change.
     public typealias NetworkReachability = @Sendable (Reachability?, SCNetworkReachabilityFlags) -> Void
 
     /// Instances are equal if they are the same object, as on Apple's platforms.
@@ -105,6 +107,7 @@ open class Reachability: Hashable, @unchecked Sendable, CustomStringConvertible 
         status(of: reachabilityFlags())
     }
 
+    /// Whether the target is reachable over any interface that counts.
     open func isReachable() -> Bool { currentReachabilityStatus() != .notReachable }
     /// Whether the target is reachable over an interface that is not cellular.
     open func isReachableViaWiFi() -> Bool { currentReachabilityStatus() == .reachableViaWiFi }
@@ -113,6 +116,7 @@ open class Reachability: Hashable, @unchecked Sendable, CustomStringConvertible 
 
     /// Whether a connection must be made first, automatically or by the user.
     open func connectionRequired() -> Bool { reachabilityFlags().contains(.connectionRequired) }
+    /// Whether packets can leave only after a connection is made.
     open func isConnectionRequired() -> Bool { connectionRequired() }
 
     /// Whether a connection must be made first, and traffic or demand makes it automatically.
@@ -146,6 +150,7 @@ open class Reachability: Hashable, @unchecked Sendable, CustomStringConvertible 
         reachabilityFlags().letters
     }
 
+    /// The flags as text.
     public var description: String {
         "<Reachability: \(ObjectIdentifier(self)) (\(currentReachabilityFlags()))>"
     }

@@ -24,8 +24,11 @@ public protocol IPAddress: Sendable {
     /// The interface to which the address belongs.
     var interface: NWInterface? { get }
 
+    /// Whether this is the address of the machine itself, `loopback`.
     var isLoopback: Bool { get }
+    /// Whether the address is valid on one link only.
     var isLinkLocal: Bool { get }
+    /// Whether this is the address of a multicast group.
     var isMulticast: Bool { get }
 }
 

@@ -9,27 +9,40 @@ import Glibc
 import Musl
 #endif
 
+/// An IPv6 address, perhaps with an interface.
 public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
     /// The scopes of multicast addresses, with their values in the address.
     public enum Scope: UInt8, Sendable {
+        /// The machine itself.
         case nodeLocal = 1
+        /// One link.
         case linkLocal = 2
+        /// One site.
         case siteLocal = 5
+        /// All sites of an organization.
         case organizationLocal = 8
+        /// Everywhere.
         case global = 14
     }
 
+    /// ::, the unspecified address.
     public static let any = IPv6Address([])
     /// IPv6 has no broadcast. As on Apple's platforms, this is `any`.
     public static let broadcast = IPv6Address([])
+    /// ::1.
     public static let loopback = IPv6Address([], 1)
+    /// ff01::1, the group of all nodes of this machine.
     public static let nodeLocalNodes = IPv6Address([0xff, 0x01], 1)
+    /// ff02::1, the group of all nodes of a link.
     public static let linkLocalNodes = IPv6Address([0xff, 0x02], 1)
+    /// ff02::2, the group of all routers of a link.
     public static let linkLocalRouters = IPv6Address([0xff, 0x02], 2)
 
     let address: AddressBytes
+    /// The interface to which the address belongs; nil if none was given.
     public let interface: NWInterface?
 
+    /// Makes an address from 16 bytes in network order. nil: the number of bytes is wrong.
     public init?(_ rawValue: Data, _ interface: NWInterface? = nil) {
         guard let address = AddressBytes(rawValue, count: 16) else { return nil }
         self.init(address, interface)
@@ -53,12 +66,18 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
         self.init(AddressBytes(first + [UInt8](repeating: 0, count: 15 - first.count) + [last]), nil)
     }
 
+    /// The 16 bytes in network order.
     public var rawValue: Data { Data(bytes) }
+    /// The address as text, with `%` and the interface's name if there is one.
     public var debugDescription: String { address.description(interface) }
 
+    /// Whether this is ::.
     public var isAny: Bool { bytes.allSatisfy { $0 == 0 } }
+    /// Whether this is ::1.
     public var isLoopback: Bool { bytes == IPv6Address.loopback.address.bytes }
+    /// Whether this is an address of fe80::/10.
     public var isLinkLocal: Bool { address.isLinkLocalIPv6 }
+    /// Whether this is an address of ff00::/8.
     public var isMulticast: Bool { bytes[0] == 0xff }
     /// fc00::/7.
     public var isUniqueLocal: Bool { bytes[0] & 0xfe == 0xfc }

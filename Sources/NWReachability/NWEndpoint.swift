@@ -11,9 +11,13 @@ import Musl
 
 /// One end of a connection, in the shape of Network.framework's. Here, only the gateways of a path are endpoints.
 public enum NWEndpoint: Hashable, Sendable {
+    /// A host and a port.
     case hostPort(host: Host, port: Port)
+    /// A Bonjour service.
     case service(name: String, type: String, domain: String, interface: NWInterface?)
+    /// A socket in the file system.
     case unix(path: String)
+    /// A URL.
     case url(URL)
 
     /// The interface that the endpoint names.
@@ -45,8 +49,11 @@ extension NWEndpoint: CustomDebugStringConvertible {
 extension NWEndpoint {
     /// A host name or an address.
     public enum Host: Hashable, Sendable {
+        /// A name, and the interface that the text named.
         case name(String, NWInterface?)
+        /// An IPv4 address.
         case ipv4(IPv4Address)
+        /// An IPv6 address.
         case ipv6(IPv6Address)
 
         /// An address if the text is one: `::ffff:192.0.2.1` is IPv4. Otherwise a name, with an optional `%interface`.
@@ -64,6 +71,7 @@ extension NWEndpoint {
             }
         }
 
+        /// The interface that the host names.
         public var interface: NWInterface? {
             switch self {
             case .name(_, let interface): interface
@@ -73,17 +81,28 @@ extension NWEndpoint {
         }
     }
 
+    /// A port of TCP or UDP.
     public struct Port: Hashable, RawRepresentable, Sendable {
+        /// 0: any port.
         public static let any = Port(0)
+        /// 22, the port of SSH.
         public static let ssh = Port(22)
+        /// 25, the port of SMTP.
         public static let smtp = Port(25)
+        /// 80, the port of HTTP.
         public static let http = Port(80)
+        /// 110, the port of POP3.
         public static let pop = Port(110)
+        /// 143, the port of IMAP.
         public static let imap = Port(143)
+        /// 443, the port of HTTPS.
         public static let https = Port(443)
+        /// 993, the port of IMAP over TLS.
         public static let imaps = Port(993)
+        /// 1080, the port of SOCKS.
         public static let socks = Port(1080)
 
+        /// The number of the port.
         public let rawValue: UInt16
 
         /// Never nil.
@@ -111,10 +130,12 @@ extension NWEndpoint {
 }
 
 extension NWEndpoint.Host: CustomDebugStringConvertible, ExpressibleByStringLiteral {
+    /// An address or a name, as `init(_:)` makes it.
     public init(stringLiteral: String) {
         self.init(stringLiteral)
     }
 
+    /// The host as text.
     public var debugDescription: String {
         switch self {
         case .name(let name, let interface): interface.map { "\(name)%\($0.name)" } ?? name
@@ -125,10 +146,12 @@ extension NWEndpoint.Host: CustomDebugStringConvertible, ExpressibleByStringLite
 }
 
 extension NWEndpoint.Port: CustomDebugStringConvertible, ExpressibleByIntegerLiteral {
+    /// The port of this number.
     public init(integerLiteral: UInt16) {
         self.init(integerLiteral)
     }
 
+    /// The number as text.
     public var debugDescription: String { "\(rawValue)" }
 }
 

@@ -2,6 +2,8 @@
 
 #if os(Linux)
 /// A network interface, in the shape of Network.framework's.
+///
+/// Interfaces are equal if they have the same name and index, as in Apple's published source.
 public struct NWInterface: Hashable, Sendable {
     /// What an interface is. It depends on the device, never on the interface's name. A VLAN, bond or bridge has the
     /// type of the device that carries it.
@@ -18,12 +20,15 @@ public struct NWInterface: Hashable, Sendable {
         case loopback
     }
 
+    /// What the interface is.
     public let type: InterfaceType
     private let number: UInt32
     /// As the kernel has it, so that a copy counts no references.
     private let nameBytes: NameBytes
 
+    /// The name that the interface had when the path was made: "eth0".
     public var name: String { nameBytes.text }
+    /// The kernel's number of the interface.
     public var index: Int { Int(number) }
 
     init(type: InterfaceType, name: NameBytes, index: UInt32) {
@@ -56,7 +61,26 @@ struct NameBytes: Hashable, Sendable {
     }
 }
 
+extension NWInterface {
+    /// Whether two interfaces have the same name and index.
+    public static func == (one: NWInterface, other: NWInterface) -> Bool {
+        one.number == other.number && one.nameBytes == other.nameBytes
+    }
+
+    /// Hashes name and index.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(number)
+        hasher.combine(nameBytes)
+    }
+
+    /// Whether the type is the same, too: for what is a change of a path.
+    func isSame(_ other: NWInterface) -> Bool {
+        self == other && type == other.type
+    }
+}
+
 extension NWInterface: CustomDebugStringConvertible {
+    /// The name.
     public var debugDescription: String { name }
 }
 #endif

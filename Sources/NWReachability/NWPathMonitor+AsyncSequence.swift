@@ -2,8 +2,11 @@
 
 #if os(Linux)
 extension NWPathMonitor: AsyncSequence {
+    /// A path.
     public typealias Element = NWPath
+    /// An iteration does not fail.
     public typealias Failure = Never
+    /// What `makeAsyncIterator()` returns.
     public typealias AsyncIterator = Iterator
 
     /// Keeps its monitor. Needs no `start(queue:)`: while the iterator exists, the kernel is watched. Ends when its task

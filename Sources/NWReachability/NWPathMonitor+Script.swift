@@ -14,6 +14,7 @@ extension NWPathMonitor {
     public final class Script: Sendable {
         private let source: ScriptSource
 
+        /// Makes a script that begins with this network.
         public init(_ network: Network = .offline) {
             source = ScriptSource(network)
         }
@@ -38,10 +39,12 @@ extension NWPathMonitor {
         self.init(script.networkSource, .any)
     }
 
+    /// Makes a monitor that follows a script. Only interfaces of this type count.
     public convenience init(script: Script, requiredInterfaceType: NWInterface.InterfaceType) {
         self.init(script.networkSource, .required(requiredInterfaceType))
     }
 
+    /// Makes a monitor that follows a script. Interfaces of these types do not count.
     public convenience init(script: Script, prohibitedInterfaceTypes: [NWInterface.InterfaceType]) {
         self.init(script.networkSource, Requirement(prohibiting: prohibitedInterfaceTypes))
     }
@@ -52,21 +55,30 @@ extension NWPathMonitor.Script {
     public struct Interface: Sendable, Hashable {
         /// At most 15 bytes, as in the kernel. Others are dropped.
         public var name: String
+        /// What the interface is.
         public var type: NWInterface.InterfaceType
+        /// The kernel's number of the interface.
         public var index: Int
         /// The families in which packets can leave.
         public var supportsIPv4: Bool
+        /// Whether packets can leave over IPv6.
         public var supportsIPv6: Bool
+        /// The gateways of the default routes. The first of each family counts.
         public var gateways: [NWEndpoint.Host]
         /// The types of the interfaces that carry a tunnel.
         public var carriers: [NWInterface.InterfaceType]
         /// Packets can leave after a connection is made.
         public var requiresConnection: Bool
+        /// The path is expensive also if the interface is not cellular: a hotspot.
+        public var isExpensive: Bool
+        /// The user wants little traffic over the interface.
+        public var isConstrained: Bool
 
+        /// Makes an interface with a default route, for IPv4 unless the arguments say otherwise.
         public init(
             _ name: String, type: NWInterface.InterfaceType, index: Int, supportsIPv4: Bool = true,
             supportsIPv6: Bool = false, gateways: [NWEndpoint.Host] = [], carriers: [NWInterface.InterfaceType] = [],
-            requiresConnection: Bool = false
+            requiresConnection: Bool = false, isExpensive: Bool = false, isConstrained: Bool = false
         ) {
             self.name = name
             self.type = type
@@ -76,35 +88,48 @@ extension NWPathMonitor.Script {
             self.gateways = gateways
             self.carriers = carriers
             self.requiresConnection = requiresConnection
+            self.isExpensive = isExpensive
+            self.isConstrained = isConstrained
         }
     }
 
     /// Interfaces, in the order in which the kernel prefers them, and name servers.
     public struct Network: Sendable, Hashable {
+        /// The interfaces with a default route, in the order in which the kernel prefers them.
         public var interfaces: [Interface]
+        /// The name servers. The first three count.
         public var nameServers: [NWEndpoint.Host]
         /// Whether a packet can leave for one of the name servers.
         public var canReachNameServers: Bool
+        /// Whether lo is up.
         public var isLoopbackUp: Bool
+        /// Why a path that is not satisfied is not.
+        public var unsatisfiedReason: NWPath.UnsatisfiedReason
 
+        /// Makes a network.
         public init(
             interfaces: [Interface] = [], nameServers: [NWEndpoint.Host] = ["192.0.2.53"],
-            canReachNameServers: Bool = true, isLoopbackUp: Bool = true
+            canReachNameServers: Bool = true, isLoopbackUp: Bool = true,
+            unsatisfiedReason: NWPath.UnsatisfiedReason = .notAvailable
         ) {
             self.interfaces = interfaces
             self.nameServers = nameServers
             self.canReachNameServers = canReachNameServers
             self.isLoopbackUp = isLoopbackUp
+            self.unsatisfiedReason = unsatisfiedReason
         }
 
         /// Only lo.
         public static let offline = Network(canReachNameServers: false)
+        /// wlan0, with IPv4 and IPv6.
         public static let wifi = Network(interfaces: [
             Interface("wlan0", type: .wifi, index: 2, supportsIPv6: true, gateways: ["192.0.2.1"])
         ])
+        /// wwan0, with IPv4.
         public static let cellular = Network(interfaces: [
             Interface("wwan0", type: .cellular, index: 3, gateways: ["198.51.100.1"])
         ])
+        /// eth0, with IPv4 and IPv6.
         public static let wiredEthernet = Network(interfaces: [
             Interface("eth0", type: .wiredEthernet, index: 4, supportsIPv6: true, gateways: ["203.0.113.1"])
         ])
@@ -158,14 +183,16 @@ extension NetworkState {
         nameServers = NameServers(
             first: servers.first, second: servers.dropFirst().first, third: servers.dropFirst(2).first)
         isNameServerReachable = network.canReachNameServers && !servers.isEmpty
+        unsatisfiedReason = network.unsatisfiedReason
     }
 }
 
 extension Way {
     fileprivate init(_ script: NWPathMonitor.Script.Interface) {
-        let path = DefaultPath(
-            requiresConnection: script.requiresConnection,
-            types: script.carriers.reduce(UsedTypes(script.type)) { $0.union(UsedTypes($1)) })
+        var types = script.carriers.reduce(UsedTypes(script.type)) { $0.union(UsedTypes($1)) }
+        if script.isExpensive { types.insert(.expensive) }
+        if script.isConstrained { types.insert(.constrained) }
+        let path = DefaultPath(requiresConnection: script.requiresConnection, types: types)
         interface = NWInterface(type: script.type, name: NameBytes(script.name), index: UInt32(clamping: script.index))
         paths = DefaultPaths(
             ipv4: script.supportsIPv4 ? path.through(script.gateways.first { $0.address?.isIPv6 == false }) : nil,

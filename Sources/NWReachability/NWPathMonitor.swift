@@ -77,6 +77,7 @@ public final class NWPathMonitor: Sendable {
 }
 
 extension NWPathMonitor: CustomDebugStringConvertible {
+    /// The current path as text.
     public var debugDescription: String { "NWPathMonitor(\(currentPath.debugDescription))" }
 }
 #endif

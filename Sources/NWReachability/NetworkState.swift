@@ -23,6 +23,10 @@ struct Way: Sendable, Equatable {
     var interface: NWInterface
     /// Out of this interface.
     var paths: DefaultPaths
+
+    static func == (one: Way, other: Way) -> Bool {
+        one.interface.isSame(other.interface) && one.paths == other.paths
+    }
 }
 
 /// The name servers, in order. The resolver uses no more.
@@ -40,15 +44,19 @@ package struct NetworkState: Sendable, Equatable {
     var ways: [Way] = []
     var nameServers = NameServers()
     package var isNameServerReachable = false
+    /// Only a script has another one.
+    var unsatisfiedReason = NWPath.UnsatisfiedReason.notAvailable
 
     static let loopbackInterface = NWInterface(type: .loopback, name: NameBytes("lo"), index: 1)
 }
 
-/// A set of types of interfaces.
+/// A set of types of interfaces, and what else a script says of them.
 struct UsedTypes: OptionSet, Sendable, Hashable {
     let rawValue: UInt8
 
     static let cellular = UsedTypes(.cellular)
+    static let expensive = UsedTypes(rawValue: 32)
+    static let constrained = UsedTypes(rawValue: 64)
 }
 
 extension UsedTypes {

@@ -11,11 +11,15 @@ public struct ReachabilityError: Error, Sendable {
     public struct Code: Sendable, Hashable {
         fileprivate let text: String
 
+        /// The host is an empty text.
         public static let emptyHost = Code(text: "the host is empty")
         /// The text contains "://". "https://example.com" is a URL: pass only its host.
         public static let hostHasScheme = Code(text: "the host contains a scheme")
+        /// The host contains a slash.
         public static let hostHasSlash = Code(text: "the host contains a slash")
+        /// The host contains white space.
         public static let hostHasWhiteSpace = Code(text: "the host contains white space")
+        /// The host contains a NUL character.
         public static let hostHasNUL = Code(text: "the host contains a NUL character")
         /// An international name that cannot be converted to ASCII (IDNA): it has characters that no name has, or the
         /// machine has no libidn2.
@@ -38,6 +42,7 @@ public struct ReachabilityError: Error, Sendable {
         public static let monitorCancelled = Code(text: "the monitor was cancelled")
     }
 
+    /// What went wrong.
     public var code: Code
     /// The cause, if there is one: below 1000 a value of `errno`, otherwise a status of the C library, as `SCError()`
     /// returns it.
@@ -47,6 +52,7 @@ public struct ReachabilityError: Error, Sendable {
     /// other iterators or observers.
     public var path: ReachabilityPath?
 
+    /// Makes an error.
     public init(_ code: Code, errno: Int32? = nil) {
         self.code = code
         self.errno = errno
@@ -59,10 +65,12 @@ public struct ReachabilityError: Error, Sendable {
 }
 
 extension ReachabilityError: Hashable {
+    /// Whether two errors have the same code and errno.
     public static func == (one: ReachabilityError, other: ReachabilityError) -> Bool {
         one.code == other.code && one.errno == other.errno
     }
 
+    /// Hashes what `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(code)
         hasher.combine(errno)
@@ -70,10 +78,12 @@ extension ReachabilityError: Hashable {
 }
 
 extension ReachabilityError.Code: CustomStringConvertible {
+    /// English text.
     public var description: String { text }
 }
 
 extension ReachabilityError: CustomStringConvertible {
+    /// English text.
     public var description: String {
         if let errno { return "\(code): \(String(cString: SCErrorString(errno)))" }
         if let path { return "\(code): \(path.reason)" }

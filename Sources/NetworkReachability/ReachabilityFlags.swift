@@ -7,8 +7,10 @@ import CReachability
 ///
 /// ``connectionOnDemand`` and ``interventionRequired`` are never set today: Linux has no information about them.
 public struct ReachabilityFlags: OptionSet, Sendable, Hashable {
+    /// The bits, with Apple's values.
     public let rawValue: UInt32
 
+    /// Makes flags from bits with Apple's values.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }

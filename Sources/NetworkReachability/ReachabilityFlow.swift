@@ -3,8 +3,10 @@
 #if os(Linux)
 /// What else is known about the packets to a target. Later versions may have more bits.
 public struct ReachabilityFlow: OptionSet, Sendable, Hashable {
+    /// The value in C.
     public let rawValue: UInt32
 
+    /// Makes a value from the one in C.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
@@ -38,12 +40,15 @@ extension ReachabilityFlow: CustomStringConvertible {
 
 /// Whether the next hop of packets responds, as far as the kernel knows. This version does not know.
 public struct ReachabilityNextHop: RawRepresentable, Sendable, Hashable {
+    /// The value in C.
     public let rawValue: UInt32
 
+    /// Makes a value from the one in C.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
+    /// It is not known whether the next hop responds.
     public static let unknown = ReachabilityNextHop(rawValue: 0)
 }
 #endif

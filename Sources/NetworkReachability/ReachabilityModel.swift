@@ -28,6 +28,7 @@ public final class ReachabilityModel: Observable, Sendable {
         self.observation.withLock { $0 = observation }
     }
 
+    /// The latest path. Views that read it follow it.
     public var path: ReachabilityPath {
         registrar.access(self, keyPath: \.path)
         return current.withLock { $0 }

@@ -2,7 +2,9 @@
 
 #if os(Linux)
 extension ReachabilityMonitor: AsyncSequence {
+    /// A path.
     public typealias Element = ReachabilityPath
+    /// An iteration does not fail.
     public typealias Failure = Never
 
     /// Keeps its monitor alive. While the iterator exists, the kernel is watched. The iterator ends when its task is

@@ -17,6 +17,7 @@ public struct ReachabilityOptions: Sendable, Hashable {
     /// 0: any.
     package var port: UInt16 = 0
 
+    /// Makes options. Without arguments they change nothing.
     public init(interface: String? = nil, routingMark: UInt32 = 0, settleTime: Duration = .zero) {
         self.interface = interface
         self.routingMark = routingMark

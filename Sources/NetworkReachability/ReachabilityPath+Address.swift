@@ -12,6 +12,7 @@ extension ReachabilityPath {
     public struct Address: Sendable, Hashable {
         /// In network order. An IPv4 address is in the upper four bytes of the first half.
         private var halves: (UInt64, UInt64)
+        /// Whether this is an IPv6 address.
         public let isIPv6: Bool
         /// The index of the interface of a link-local IPv6 address. 0: none.
         public let scopeID: UInt32
@@ -22,10 +23,12 @@ extension ReachabilityPath {
             return isIPv6 ? all : Array(all.prefix(4))
         }
 
+        /// Whether two addresses are the same, with their interface.
         public static func == (one: Address, other: Address) -> Bool {
             one.halves == other.halves && one.isIPv6 == other.isIPv6 && one.scopeID == other.scopeID
         }
 
+        /// Hashes what `==` compares.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(halves.0)
             hasher.combine(halves.1)

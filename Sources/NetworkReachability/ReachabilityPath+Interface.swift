@@ -6,9 +6,11 @@ import CReachability
 extension ReachabilityPath {
     /// A network interface, as it was when the path was evaluated.
     public struct Interface: Sendable, Hashable {
+        /// The name: "eth0".
         public var name: String
         /// The kernel's number of the interface. Another interface of the same name has another number.
         public var index: UInt32
+        /// What the interface is.
         public var type: InterfaceType
 
         /// For scripts.
@@ -29,16 +31,23 @@ extension ReachabilityPath.Interface {
     /// port with a carrier, in the order ``wiredEthernet``, ``wiFi``, ``cellular``. If no real device carries the
     /// packets, the type is ``virtual``.
     public struct InterfaceType: RawRepresentable, Sendable, Hashable {
+        /// The value in C.
         public let rawValue: UInt32
 
+        /// Makes a type from the value in C.
         public init(rawValue: UInt32) {
             self.rawValue = rawValue
         }
 
+        /// None of the others.
         public static let other = InterfaceType(.other)
+        /// The interface lo.
         public static let loopback = InterfaceType(.loopback)
+        /// Ethernet by wire.
         public static let wiredEthernet = InterfaceType(.wiredEthernet)
+        /// Wi-Fi.
         public static let wiFi = InterfaceType(.wiFi)
+        /// A cellular interface.
         public static let cellular = InterfaceType(.cellular)
         /// ppp.
         public static let pointToPoint = InterfaceType(.pointToPoint)

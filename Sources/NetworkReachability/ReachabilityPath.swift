@@ -5,6 +5,7 @@ package import CReachability
 
 /// The path of packets to a target at one moment, or the reason why they cannot leave.
 public struct ReachabilityPath: Sendable, Hashable {
+    /// The flags, as Apple defines them.
     public var flags: ReachabilityFlags
     /// ``ReachabilityReason/none`` if the target is reachable.
     public var reason: ReachabilityReason
@@ -18,6 +19,7 @@ public struct ReachabilityPath: Sendable, Hashable {
     public var destination: Address?
     /// What else is known about the packets.
     public var flow: ReachabilityFlow
+    /// Whether the next hop responds.
     public var nextHop: ReachabilityNextHop
 
     /// Makes a path for a ``ReachabilityScript``.

@@ -5,14 +5,17 @@ import CReachability
 
 /// Why a target is not reachable. Later versions may have more reasons.
 public struct ReachabilityReason: RawRepresentable, Sendable, Hashable {
+    /// The value in C.
     public let rawValue: UInt32
 
+    /// Makes a reason from the value in C.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
     /// The target is reachable.
     public static let none = ReachabilityReason(.none)
+    /// There is no route.
     public static let noRoute = ReachabilityReason(.noRoute)
     /// An "unreachable" route applies.
     public static let routeUnreachable = ReachabilityReason(.routeUnreachable)
@@ -31,8 +34,11 @@ public struct ReachabilityReason: RawRepresentable, Sendable, Hashable {
     public static let localAddressNotAssigned = ReachabilityReason(.localAddressNotAssigned)
     /// The host's name is not resolved yet. The flags are those of the default path.
     public static let namePending = ReachabilityReason(.namePending)
+    /// The name does not exist.
     public static let nameNotFound = ReachabilityReason(.nameNotFound)
+    /// A name server reported a failure.
     public static let nameServerFailure = ReachabilityReason(.nameServerFailure)
+    /// No name server responded.
     public static let nameServerUnreachable = ReachabilityReason(.nameServerUnreachable)
     /// The interface of the monitor's options, or of an address's zone, does not exist.
     public static let interfaceMissing = ReachabilityReason(.interfaceMissing)

@@ -18,6 +18,7 @@ public final class ReachabilityScript: Sendable {
 
     private let state: Mutex<State>
 
+    /// Makes a script that begins with this path.
     public init(_ path: ReachabilityPath = .reachable) {
         state = Mutex(State(path: path))
     }

@@ -23,6 +23,7 @@ public struct SCNetworkReachabilityContext {
     /// Never called. It exists because Apple's structure has it.
     public var copyDescription: ((UnsafeRawPointer) -> Unmanaged<CFString>)?
 
+    /// Makes a context, as on Apple's platforms.
     public init(
         version: Int,
         info: UnsafeMutableRawPointer?,
@@ -37,6 +38,7 @@ public struct SCNetworkReachabilityContext {
         self.copyDescription = copyDescription
     }
 
+    /// Makes a context, as on Apple's platforms.
     public init() {
         self.init(version: 0, info: nil, retain: nil, release: nil, copyDescription: nil)
     }

@@ -13,12 +13,15 @@ public typealias CFError = NSError
 public struct CFRunLoopMode: RawRepresentable, Hashable, Sendable {
     private let name: String
 
+    /// The name of the mode.
     public var rawValue: CFString { name as NSString }
 
+    /// Makes a mode of this name.
     public init(rawValue: CFString) {
         name = String(describing: rawValue)
     }
 
+    /// Makes a mode of this name.
     public init(_ rawValue: CFString) {
         self.init(rawValue: rawValue)
     }
@@ -41,19 +44,23 @@ public func CFRunLoopRunInMode(
 
 /// `RunLoop.Mode.common as CFString` compiles as on Apple's platforms.
 extension RunLoop.Mode: @retroactive _ObjectiveCBridgeable {
+    /// For `as CFString`.
     public func _bridgeToObjectiveC() -> NSString {
         rawValue as NSString
     }
 
+    /// For `as RunLoop.Mode`.
     public static func _forceBridgeFromObjectiveC(_ source: NSString, result: inout RunLoop.Mode?) {
         result = RunLoop.Mode(String(describing: source))
     }
 
+    /// For `as RunLoop.Mode`.
     public static func _conditionallyBridgeFromObjectiveC(_ source: NSString, result: inout RunLoop.Mode?) -> Bool {
         _forceBridgeFromObjectiveC(source, result: &result)
         return true
     }
 
+    /// For `as RunLoop.Mode`.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSString?) -> RunLoop.Mode {
         RunLoop.Mode(source.map(String.init(describing:)) ?? "")
     }

@@ -7,6 +7,7 @@
 public import CReachability
 public import class CoreFoundation.CFAllocator
 
+/// Makes a target for a host's name or an address as text. The allocator is ignored.
 @_disfavoredOverload
 public func SCNetworkReachabilityCreateWithName(
     _ allocator: CFAllocator?, _ nodename: UnsafePointer<CChar>
@@ -14,6 +15,7 @@ public func SCNetworkReachabilityCreateWithName(
     SCNetworkReachabilityCreateWithName(nil, nodename)
 }
 
+/// Makes a target for an address. The allocator is ignored.
 @_disfavoredOverload
 public func SCNetworkReachabilityCreateWithAddress(
     _ allocator: CFAllocator?, _ address: UnsafePointer<sockaddr>
@@ -21,6 +23,7 @@ public func SCNetworkReachabilityCreateWithAddress(
     SCNetworkReachabilityCreateWithAddress(nil, address)
 }
 
+/// Makes a target for a pair of addresses. The allocator is ignored.
 @_disfavoredOverload
 public func SCNetworkReachabilityCreateWithAddressPair(
     _ allocator: CFAllocator?, _ localAddress: UnsafePointer<sockaddr>?, _ remoteAddress: UnsafePointer<sockaddr>?

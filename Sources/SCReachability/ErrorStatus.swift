@@ -13,6 +13,7 @@ public let kSCStatusOK = 0
 public let kSCStatusFailed = 1001
 /// An argument is not valid, or the call does not fit the target's state.
 public let kSCStatusInvalidArgument = 1002
+/// A status of Apple's header.
 public let kSCStatusAccessError = 1003
 /// Apple's status of a key that does not exist. No call here fails with it.
 public let kSCStatusNoKey = 1004

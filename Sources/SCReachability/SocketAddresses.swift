@@ -20,6 +20,7 @@ extension sockaddr {
     }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// Makes an address as on Apple's platforms. The length is ignored: Linux's structure has none.
     public init(
         sa_len: UInt8, sa_family: some BinaryInteger,
         sa_data: (
@@ -38,6 +39,7 @@ extension sockaddr_in {
     }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// Makes an address as on Apple's platforms. The length is ignored: Linux's structure has none.
     public init(
         sin_len: UInt8, sin_family: some BinaryInteger, sin_port: in_port_t, sin_addr: in_addr,
         sin_zero: (CChar, CChar, CChar, CChar, CChar, CChar, CChar, CChar)
@@ -56,6 +58,7 @@ extension sockaddr_in6 {
     }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// Makes an address as on Apple's platforms. The length is ignored: Linux's structure has none.
     public init(
         sin6_len: UInt8, sin6_family: some BinaryInteger, sin6_port: in_port_t, sin6_flowinfo: UInt32,
         sin6_addr: in6_addr, sin6_scope_id: UInt32

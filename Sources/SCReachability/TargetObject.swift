@@ -63,22 +63,26 @@ public final class SCNetworkReachabilityIdentity: NSObject, Sendable {
 /// Makes a target the object of a notification. An identity does not convert back to a target; the object of the
 /// notification is the target itself.
 extension SCNetworkReachability: @retroactive _ObjectiveCBridgeable {
+    /// The object for NotificationCenter.
     public func _bridgeToObjectiveC() -> SCNetworkReachabilityIdentity {
         .identity(of: self)
     }
 
+    /// There is no way back from an identity to a target.
     public static func _forceBridgeFromObjectiveC(
         _ source: SCNetworkReachabilityIdentity, result: inout SCNetworkReachability?
     ) {
         result = nil
     }
 
+    /// There is no way back from an identity to a target.
     public static func _conditionallyBridgeFromObjectiveC(
         _ source: SCNetworkReachabilityIdentity, result: inout SCNetworkReachability?
     ) -> Bool {
         false
     }
 
+    /// There is no way back from an identity to a target.
     public static func _unconditionallyBridgeFromObjectiveC(
         _ source: SCNetworkReachabilityIdentity?
     ) -> SCNetworkReachability {

@@ -83,6 +83,19 @@ struct PathTests {
         #expect("\(path.status) \(path.unsatisfiedReason)" == "unsatisfied notAvailable")
     }
 
+    @Test("A script plays an expensive and constrained interface, and a reason")
+    func plays() {
+        var network = Network.wifi
+        network.interfaces[0].isExpensive = true
+        #expect(path(network).isExpensive && !path(network).isConstrained && path(network) != path(.wifi))
+        network.interfaces[0].isConstrained = true
+        #expect(path(network).isConstrained && path(network).debugDescription.contains("expensive, constrained"))
+        #expect(!path(network).usesInterfaceType(.cellular) && path(network).usesInterfaceType(.wifi))
+        var offline = Network.offline
+        offline.unsatisfiedReason = .vpnInactive
+        #expect(path(offline).unsatisfiedReason == .vpnInactive && path(offline) != path(.offline))
+    }
+
     @Test("ppp that dials on demand requires a connection")
     func demand() {
         let path = path(
@@ -116,6 +129,16 @@ struct PathTests {
         #expect(path(network) != path(.wifi))
         let both = Network.wifi.interfaces + Network.cellular.interfaces
         #expect(path(Network(interfaces: both)) != path(Network(interfaces: both.reversed())))
+    }
+
+    @Test("Interfaces are equal by name and index, and another type makes another path")
+    func interfaceEquality() {
+        let one = path(Network(interfaces: [Interface("x0", type: .wifi, index: 7)]))
+        let other = path(Network(interfaces: [Interface("x0", type: .other, index: 7)]))
+        #expect(one.availableInterfaces == other.availableInterfaces && one != other)
+        #expect(Set(one.availableInterfaces + other.availableInterfaces).count == 1)
+        let renamed = path(Network(interfaces: [Interface("x1", type: .wifi, index: 7)]))
+        #expect(one.availableInterfaces != renamed.availableInterfaces)
     }
 
     @Test(
