@@ -629,7 +629,7 @@ dist:
 	packaging/dist $(VERSION) $(BUILD)
 
 deb: dist
-	packaging/deb $(DIST) $(BUILD)/deb
+	SWIFT="$(SWIFT)" packaging/deb $(DIST) $(BUILD)/deb
 
 # The number of the next version, in the header and the bindings. The manual pages have its date: make version NEXT=0.2.0
 version:
