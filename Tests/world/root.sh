@@ -11,17 +11,17 @@ skip() {
 command -v mmdebstrap >/dev/null || skip "no mmdebstrap on the PATH (make deps-world installs it)"
 
 # make_root NAME VARIANT SUITE PACKAGE...: build/roots/NAME. The variant `minbase` is a whole system; `extract` has only
-# the packages, unpacked.
+# the packages, unpacked. ARCHITECTURE=armhf make_root...: of another machine.
 make_root() {
     local root=build/roots/$1 lock
     shift
     mkdir -p build/roots
     exec {lock}>"$root.lock"
     flock "$lock"
-    if [ "$(cat "$root.packages" 2>/dev/null)" != "$*" ]; then
+    if [ "$(cat "$root.packages" 2>/dev/null)" != "${ARCHITECTURE:-}$*" ]; then
         rm -rf "$root"
         fill_root "$root" "$@" >"$root.log" 2>&1 || skip "no Debian $2 could be made: $(grep -m1 '^E:' "$root.log")"
-        echo "$*" >"$root.packages"
+        echo "${ARCHITECTURE:-}$*" >"$root.packages"
     fi
     exec {lock}>&-
 }
@@ -32,6 +32,7 @@ fill_root() { # folder, variant, suite, packages
     # mmdebstrap mounts sysfs in the folder. If a program still uses it at the end, it stays mounted. A mount namespace of
     # its own ends with mmdebstrap.
     unshare --mount mmdebstrap --quiet --variant="$variant" --include="$*" --skip=check/empty \
+        ${ARCHITECTURE:+--architectures="$ARCHITECTURE"} \
         --aptopt='Acquire::Languages "none"' "$suite" "$root" "$(debian_mirror)" || return
     mkdir -p "$root"/{proc,sys,dev,tree,build}
     # Their packages' scripts make these links.
