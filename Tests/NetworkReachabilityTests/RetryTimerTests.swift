@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+import NetworkReachability
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("The sleep of a loop that connects again and again", .patient)
+struct RetryTimerTests {
+    private let long = Duration.seconds(600)
+    private let script = ReachabilityScript(.over("a"))
+
+    private func timer(jitter: Duration = .zero, minimumInterval: Duration = .seconds(1)) -> ReachabilityRetryTimer {
+        ReachabilityRetryTimer(
+            ReachabilityMonitor(script: script), jitter: jitter, minimumInterval: minimumInterval)
+    }
+
+    private func otherWay() -> ReachabilityPath {
+        ReachabilityPath(flags: .reachable, interface: .init(name: "b", index: 2, type: .other))
+    }
+
+    @Test("The time ends the sleep of a target that does not change, reachable or not")
+    func time() async throws {
+        let (timer, start) = (timer(), ContinuousClock.now)
+        #expect(try await timer.sleep(for: .milliseconds(20)) == .time)
+        script.play(.unreachable(.noCarrier))
+        #expect(try await timer.sleep(for: .milliseconds(20)) == .time)
+        #expect(ContinuousClock.now - start >= .milliseconds(40))
+        #expect(try await timer.sleep(for: .seconds(-1)) == .time)
+    }
+
+    @Test("A target that becomes reachable, and another interface, end the sleep")
+    func changes() async throws {
+        let timer = timer(minimumInterval: .zero)
+        script.play(.unreachable(.noCarrier))
+        #expect(try await timer.sleep(for: .milliseconds(1)) == .time)
+        async let first = timer.sleep(for: long)
+        script.play(.over("a"))
+        #expect(try await first == .reachable)
+        async let second = timer.sleep(for: long)
+        script.play(otherWay())
+        #expect(try await second == .path)
+    }
+
+    @Test("A change during the attempt ends the next sleep")
+    func duringTheAttempt() async throws {
+        let timer = timer()
+        script.play(otherWay())
+        #expect(try await timer.sleep(for: long) == .path)
+        #expect(try await timer.sleep(for: .milliseconds(1)) == .time)
+    }
+
+    @Test("A cancelled task, a cancelled monitor and a second sleep end the sleep with an error")
+    func cancelling() async throws {
+        let monitor = ReachabilityMonitor(script: script)
+        let timer = ReachabilityRetryTimer(monitor)
+        for isEarly in [true, false] {
+            let task = Task { [long] in try await timer.sleep(for: long) }
+            if !isEarly { await Task.yield() }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        let task = Task { [long] in try await timer.sleep(for: long) }
+        monitor.cancel()
+        await #expect(throws: ReachabilityError.self) { try await task.value }
+        await #expect(throws: ReachabilityError.self) { try await timer.sleep(for: long) }
+    }
+
+    @Test("A storm of flaps ends one sleep in each interval")
+    func storm() {
+        var trigger = RetryTrigger(minimumInterval: .seconds(1))
+        let start = ContinuousClock.now
+        var wakes = 0
+        for millisecond in 0..<10_000 {
+            let now = start + .milliseconds(millisecond)
+            trigger.observe(.unreachable(.noCarrier), at: now)
+            trigger.observe(.over("a"), at: now)
+            if trigger.take(at: now, before: now + .seconds(1000)) != nil { wakes += 1 }
+        }
+        #expect(wakes == 10)
+    }
+
+    @Test("A pending name says nothing, and an outage counts only until it begins again")
+    func trigger() {
+        var trigger = RetryTrigger(minimumInterval: .seconds(1))
+        let start = ContinuousClock.now
+        let end = start + .seconds(10)
+        trigger.observe(.unreachable(.namePending), at: start)
+        trigger.observe(.over("a"), at: start)
+        #expect(trigger.next(before: end) == (end, .time))
+        for path in [ReachabilityPath.unreachable(.noCarrier), .over("a"), .unreachable(.noCarrier)] {
+            trigger.observe(path, at: start)
+        }
+        #expect(trigger.take(at: start, before: end) == nil)
+        trigger.observe(.over("a"), at: start, delay: .milliseconds(250))
+        #expect(trigger.next(before: end) == (start + .milliseconds(250), .reachable))
+        #expect(trigger.take(at: end, before: end) == .reachable)
+    }
+
+    @Test("10,000 sleepers of one target wake up by one change, and jitter spreads them")
+    func many() async throws {
+        script.play(.unreachable(.noCarrier))
+        let monitor = ReachabilityMonitor(script: script)
+        let timers = (0..<10_000).map { number in
+            ReachabilityRetryTimer(monitor, jitter: number < 1000 ? .milliseconds(250) : .zero)
+        }
+        #expect(script.watchedMonitors == 1)
+        let times = try await withThrowingTaskGroup(of: ContinuousClock.Instant?.self) { group in
+            for (number, timer) in timers.enumerated() {
+                group.addTask { [long] in
+                    let wake = try await timer.sleep(for: long)
+                    #expect(wake == .reachable)
+                    return number < 1000 ? .now : nil
+                }
+            }
+            script.play(.over("a"))
+            return try await group.reduce(into: []) { $0.append($1) }.compactMap(\.self)
+        }
+        let spread = try #require(times.max()) - #require(times.min())
+        #expect(spread > .milliseconds(100))
+    }
+}
