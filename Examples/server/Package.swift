@@ -21,6 +21,14 @@ let package = Package(
             ]
         ),
         .executableTarget(
+            name: "reconnect",
+            dependencies: [
+                .product(name: "NetworkReachability", package: "libreachability"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .executableTarget(
             name: "lifecycle",
             dependencies: [
                 .product(name: "Logging", package: "swift-log"),
