@@ -35,6 +35,8 @@ public final class ReachabilityRetryTimer: Sendable {
     private let sleeper: Sleeper
     private let registration: Registration
 
+    /// Makes a timer for one loop that connects. The kernel is watched from this call on.
+    ///
     /// - Parameters:
     ///   - monitor: Watches the target.
     ///   - jitter: A change ends the sleep after a random part of this time. 250 milliseconds are good for many clients
