@@ -160,6 +160,28 @@ func (t target) lastPath() (Path, error) {
 	return goPath(&path), err
 }
 
+// addresses returns the addresses of a name, as the look-up ordered them.
+func (t target) addresses() []netip.Addr {
+	storage := make([]C.struct_sockaddr_storage, 8)
+	for {
+		count := int(C.SCNetworkReachabilityGetResolvedAddresses(t.ref, &storage[0], C.size_t(len(storage))))
+		if count <= len(storage) {
+			var addresses []netip.Addr
+			for i := range storage[:count] {
+				addresses = append(addresses, goAddress(&storage[i]))
+			}
+			return addresses
+		}
+		storage = make([]C.struct_sockaddr_storage, count)
+	}
+}
+
+func (t target) description() string {
+	return textOf(func(buffer *C.char, capacity C.size_t) C.size_t {
+		return C.SCNetworkReachabilityGetDescription(t.ref, buffer, capacity)
+	})
+}
+
 // A runLoop is a C run loop.
 type runLoop struct{ ref C.SCRunLoopRef }
 

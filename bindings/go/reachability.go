@@ -22,6 +22,7 @@ import (
 	"errors"
 	"net/netip"
 	"strings"
+	"sync"
 )
 
 // A Target is what to watch or check. The zero value is the default path.
@@ -110,6 +111,37 @@ type Watcher struct {
 	paths   chan Path
 	ended   chan struct{} // closed before paths
 	err     error         // written before ended is closed
+
+	use        sync.RWMutex // held while the target is used by the methods below, or released
+	isReleased bool
+}
+
+// Addresses returns the addresses of the host, in the order of its look-up. It is nil while the name is not resolved, for the
+// default path, and after the end of the watcher.
+func (w *Watcher) Addresses() []netip.Addr {
+	w.use.RLock()
+	defer w.use.RUnlock()
+	if w.isReleased {
+		return nil
+	}
+	return w.target.addresses()
+}
+
+// String describes the target and all that is known about it. The text is for people, and empty after the end of the watcher.
+func (w *Watcher) String() string {
+	w.use.RLock()
+	defer w.use.RUnlock()
+	if w.isReleased {
+		return ""
+	}
+	return w.target.description()
+}
+
+func (w *Watcher) release() {
+	w.use.Lock()
+	defer w.use.Unlock()
+	w.isReleased = true
+	w.target.release()
 }
 
 // Paths returns the channel of paths: first the current path, then each that differs from the last. If several changes come
@@ -151,7 +183,7 @@ func (t Target) Watch(ctx context.Context) (*Watcher, error) {
 	go func() {
 		w.err = w.run(ctx, h)
 		h.leave(w)
-		cTarget.release()
+		w.release()
 		close(w.ended)
 		close(w.paths)
 	}()

@@ -291,6 +291,32 @@ func TestNameIsLookedUp(t *testing.T) {
 	}
 }
 
+func TestWatcherHasAddressesAndADescription(t *testing.T) {
+	watcher, cancel := start(t, Target{Host: "192.0.2.1"})
+	<-watcher.Paths()
+	if addresses := watcher.Addresses(); len(addresses) != 1 || addresses[0] != netip.MustParseAddr("192.0.2.1") {
+		t.Errorf("the addresses are %v", addresses)
+	}
+	if text := watcher.String(); !strings.Contains(text, "192.0.2.1") {
+		t.Errorf("the description is %q", text)
+	}
+	name, _ := start(t, Target{Host: "localhost"})
+	for path := range name.Paths() {
+		if path.Reason != ReasonNamePending {
+			break
+		}
+	}
+	if addresses := name.Addresses(); len(addresses) == 0 || !addresses[0].IsLoopback() {
+		t.Errorf("the addresses of localhost are %v", addresses)
+	}
+	cancel()
+	for range watcher.Paths() {
+	}
+	if watcher.Addresses() != nil || watcher.String() != "" {
+		t.Error("an ended watcher uses its target")
+	}
+}
+
 func TestSourceAndInterfaceCount(t *testing.T) {
 	withRoute(t)
 	for _, test := range []struct {
