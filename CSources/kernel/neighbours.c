@@ -4,7 +4,10 @@
 
 #include <errno.h>
 #include <linux/neighbour.h>
+#include <poll.h>
 #include <stdlib.h>
+
+#define NO_SUCH_LINK 0x7fffffffu /* the reply comes once the RTNL lock is free */
 
 /* ---- One -------------------------------------------------------------------------------------------------------- */
 
@@ -60,7 +63,7 @@ static void check_neighbour(void *info, const struct nlmsghdr *header)
     struct message message;
 
     if (message_parse(header, header->nlmsg_len, &message) != 0 && message.kind == MESSAGE_NEIGHBOUR &&
-        (message.neighbour.state & NUD_FAILED) != 0)
+        (message.neighbour.state & (NUD_FAILED | NUD_INCOMPLETE)) != 0)
         *failed = true;
 }
 
@@ -73,4 +76,21 @@ bool neighbours_any_failed(struct rtnetlink *rtnetlink)
     return netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, check_neighbour,
                             &failed) != 0 ||
            failed;
+}
+
+static void ignore(void *info, const struct nlmsghdr *header)
+{
+    (void)info, (void)header;
+}
+
+/* recv(2) with MSG_PEEK would take the error for lost messages. */
+bool neighbours_are_current(struct rtnetlink *rtnetlink)
+{
+    _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
+    struct pollfd                  polled = { .fd = rtnetlink->events.socket.fd, .events = POLLIN };
+
+    message_put_link_query(request, 0, NO_SUCH_LINK);
+    return netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, ignore, NULL) ==
+               ENODEV &&
+           poll(&polled, 1, 0) == 0;
 }

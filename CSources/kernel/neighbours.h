@@ -11,8 +11,12 @@ int neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct a
 /* The same over a socket of its own, in the calling thread's network namespace. May wait for RTNL. */
 int neighbours_read(uint32_t index, const struct address *address, uint16_t *ret_state);
 
-/* Whether an IPv6 neighbour does not respond: its entry has failed. True also if that is not known. Only the thread
- * that handles events calls it: it waits for RTNL. */
+/* Whether an IPv6 neighbour does not respond: its entry has failed, or the kernel probes it. True also if that is not
+ * known. Only the thread that handles events calls it: it waits for RTNL. */
 bool neighbours_any_failed(struct rtnetlink *rtnetlink);
+
+/* Whether no message of the kernel's is unread, also about a change that it is making. What was read before is as old
+ * as the messages that were read. */
+bool neighbours_are_current(struct rtnetlink *rtnetlink);
 
 #endif

@@ -10,38 +10,40 @@
 
 #include "base/clock.h"
 
-static void add_bucket(struct buckets *buckets, struct bucket *bucket, uint32_t link, const struct lifetime *lifetime)
+struct bucket_key {
+    uint32_t        link;
+    bool            is_ipv6;
+    struct lifetime lifetime;
+};
+
+static void add_bucket(struct buckets *buckets, struct bucket *bucket, const struct bucket_key *key)
 {
-    *bucket = (struct bucket){ .link = link, .lifetime = *lifetime };
+    *bucket = (struct bucket){ .link = key->link, .is_ipv6 = key->is_ipv6, .lifetime = key->lifetime };
     list_init(&bucket->all);
     list_init(&bucket->any);
     list_init(&bucket->work);
     list_init(&bucket->entries);
     heap_node_init(&bucket->end);
     list_append(&buckets->all, &bucket->all);
-    if (link == BUCKET_ANY_LINK)
+    if (key->link == BUCKET_ANY_LINK)
         list_append(&buckets->any, &bucket->any);
+    else if (key->is_ipv6)
+        list_append(&buckets->ipv6, &bucket->any);
 }
 
 void buckets_init(struct buckets *buckets)
 {
-    const struct lifetime no_lifetime = { 0 };
-
     *buckets = (struct buckets){ 0 };
     list_init(&buckets->all);
     list_init(&buckets->any);
+    list_init(&buckets->ipv6);
     list_init(&buckets->work);
-    add_bucket(buckets, &buckets->none, BUCKET_NO_LINK, &no_lifetime);
-    add_bucket(buckets, &buckets->any_link, BUCKET_ANY_LINK, &no_lifetime);
-    add_bucket(buckets, &buckets->many, BUCKET_ANY_LINK, &no_lifetime);
+    add_bucket(buckets, &buckets->none, &(struct bucket_key){ .link = BUCKET_NO_LINK });
+    add_bucket(buckets, &buckets->any_link, &(struct bucket_key){ .link = BUCKET_ANY_LINK });
+    add_bucket(buckets, &buckets->many, &(struct bucket_key){ .link = BUCKET_ANY_LINK });
 }
 
 /* ---- Finding ---------------------------------------------------------------------------------------------------- */
-
-struct bucket_key {
-    uint32_t        link;
-    struct lifetime lifetime;
-};
 
 /* The kernel counts indexes up. The factor spreads them over all bits. */
 static uint64_t hash_key(const struct bucket_key *key)
@@ -52,7 +54,7 @@ static uint64_t hash_key(const struct bucket_key *key)
 
     for (size_t i = 0; i < address_length(address); i++)
         hash = (hash + address->bytes[i] + 256U * key->lifetime.gateway.bytes[i]) * factor;
-    return hash + key->lifetime.oif;
+    return hash + key->lifetime.oif + key->is_ipv6;
 }
 
 static bool has_key(const struct hash_node *node, const void *info)
@@ -60,7 +62,8 @@ static bool has_key(const struct hash_node *node, const void *info)
     const struct bucket     *bucket = container_of(node, const struct bucket, node);
     const struct bucket_key *key = info;
 
-    return bucket->link == key->link && lifetime_compare(&bucket->lifetime, &key->lifetime) == 0;
+    return bucket->link == key->link && bucket->is_ipv6 == key->is_ipv6 &&
+           lifetime_compare(&bucket->lifetime, &key->lifetime) == 0;
 }
 
 static struct bucket *find(const struct buckets *buckets, const struct bucket_key *key)
@@ -75,11 +78,14 @@ struct bucket *bucket_find_link(const struct buckets *buckets, uint32_t link)
     return find(buckets, &(struct bucket_key){ .link = link });
 }
 
-struct bucket *bucket_get(struct buckets *buckets, uint32_t link, const struct lifetime *lifetime)
+struct bucket *bucket_get(struct buckets *buckets, uint32_t link, bool is_ipv6, const struct lifetime *lifetime)
 {
-    const bool              expires = lifetime->prefix.address.family != AF_UNSPEC;
-    const struct bucket_key key = { expires ? BUCKET_ANY_LINK : link, *lifetime };
-    struct bucket          *bucket;
+    const bool        expires = lifetime->prefix.address.family != AF_UNSPEC;
+    struct bucket_key key = { link, is_ipv6 && link != BUCKET_ANY_LINK && link != BUCKET_NO_LINK, *lifetime };
+    struct bucket    *bucket;
+
+    if (expires && !key.is_ipv6)
+        key.link = BUCKET_ANY_LINK;
 
     if (!expires && link == BUCKET_NO_LINK)
         return &buckets->none;
@@ -91,7 +97,7 @@ struct bucket *bucket_get(struct buckets *buckets, uint32_t link, const struct l
     bucket = malloc(sizeof *bucket);
     if (bucket == NULL)
         return &buckets->many;
-    add_bucket(buckets, bucket, key.link, lifetime);
+    add_bucket(buckets, bucket, &key);
     bucket->node.hash = hash_key(&key);
     hash_tree_add(&buckets->tree, &bucket->node);
     return bucket;

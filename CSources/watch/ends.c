@@ -104,8 +104,8 @@ void ends_note_time(struct store *store, int64_t now)
 
 void ends_probe(struct store *store, bool all)
 {
-    list_for_each(node, &store->buckets.any) {
-        struct bucket *bucket = container_of(node, struct bucket, any);
+    list_for_each(node, &store->buckets.all) {
+        struct bucket *bucket = container_of(node, struct bucket, all);
 
         if (bucket_has_lifetime(bucket) && (all || bucket->end.deadline != NEVER))
             probe(store, bucket);

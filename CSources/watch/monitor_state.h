@@ -10,6 +10,7 @@
 #include "route/netns.h"
 #include "watch/equal_routes.h"
 #include "watch/event_filter.h"
+#include "watch/hidden_routes.h"
 #include "watch/plan.h"
 #include "watch/route_ends.h"
 #include "watch/store.h"
@@ -20,6 +21,7 @@ struct changes {
     bool again_dissolve, again_dissolve_ipv6; /* the same again when the kernel has finished the changes */
     bool unfinished;                          /* the kernel may not have finished a change of any link */
     bool prefix;                              /* a router has advertised a prefix */
+    bool any;                                 /* there was a message, not only about a prefix */
     bool failed;                              /* messages or links could not be read */
 };
 
@@ -31,21 +33,23 @@ struct round {
     size_t   left;   /* steps of the round, at most */
     bool     failed; /* an evaluation, or reading messages or links */
     bool     reread; /* the lifetimes are read in this round */
+    bool     quiet;  /* no change but the time is the cause */
 };
 
 struct monitor {
-    struct source       source; /* under the loop's lock, as far as runloop.h says */
-    SCRunLoopRef        loop;
-    struct netns       *netns;
-    struct rtnetlink    rtnetlink; /* closed if netlink is denied: then netns_evaluate_in_round is used */
-    struct event_filter filter;
-    struct gateways     gateways;
-    struct equal_routes equal_routes;
-    struct route_ends   route_ends;
-    struct store        store; /* under the loop's lock */
-    struct plan         plan;
-    struct round_cache  cache;
-    struct round        round;
+    struct source        source; /* under the loop's lock, as far as runloop.h says */
+    SCRunLoopRef         loop;
+    struct netns        *netns;
+    struct rtnetlink     rtnetlink; /* closed if netlink is denied: then netns_evaluate_in_round is used */
+    struct event_filter  filter;
+    struct gateways      gateways;
+    struct equal_routes  equal_routes;
+    struct route_ends    route_ends;
+    struct hidden_routes hidden_routes;
+    struct store         store; /* under the loop's lock */
+    struct plan          plan;
+    struct round_cache   cache;
+    struct round         round;
     uint64_t       unfinished; /* the answers since then are stale when the kernel has finished; NEVER_SENT: none */
     bool           again_dissolve, again_dissolve_ipv6; /* the same */
     bool           links_known, rules_known, settings_known;
@@ -101,6 +105,12 @@ void news_note_any(struct news *news, bool unfinished);
 
 /* ---- reply.c: the query for one watch, its path, and for whom else that holds ------------------------------------ */
 
+/* What the last answer to all members of an entry was, if only the time has made it stale. link 0: that is not so. */
+struct repetition {
+    uint32_t       link, index;
+    struct address gateway, source;
+};
+
 /* The query. */
 struct inquiry {
     struct path_watch *watch;      /* with a reference to its owner */
@@ -109,6 +119,7 @@ struct inquiry {
     bool               for_others; /* it is queried for other watches, too */
     bool               seeks_link; /* it cannot share, and only one link may matter */
 
+    struct repetition      repetition;
     struct question_memory memory;
 };
 

@@ -34,13 +34,19 @@ static bool knows_links(const struct monitor *monitor)
     return monitor->settings_known && !monitor->settings.ignores_linkdown;
 }
 
+/* Whether a longer IPv6 route than that of an entry can be hidden, as its gateway does not respond, and a link can end
+ * that: one that goes down forgets it, for example. */
+static bool can_unhide(const struct monitor *monitor)
+{
+    return !monitor->settings.forwards && !monitor->hidden_routes.none;
+}
+
 /* The kernel may change any route over the link without a message. Of the others, it changes those that depend on any
- * link, and if it ignores the routes over links without a carrier, all. A longer IPv6 route than that of an entry can
- * be hidden, as its gateway does not respond. A link that goes down, for example, forgets that. */
-static void note_link(struct news *news, uint32_t index)
+ * link, and if it ignores the routes over links without a carrier, all. `ipv6`: and those that depend on any IPv6
+ * address, or on whether gateways respond. */
+static void note_link(struct news *news, uint32_t index, bool ipv6)
 {
     struct monitor *monitor = news->monitor;
-    const bool      can_hide = !monitor->settings.forwards;
     bool            affects;
 
     if (!knows_links(monitor)) {
@@ -49,13 +55,16 @@ static void note_link(struct news *news, uint32_t index)
     }
     runloop_lock(monitor->loop);
     affects = stale_mark_link(&monitor->store, index);
+    if (ipv6)
+        affects = stale_mark_ipv6(&monitor->store) || affects;
     runloop_unlock(monitor->loop);
     news->changes.unfinished = true;
     if (!affects)
         return;
     gateways_age(&monitor->gateways, index);
-    news->changes.dissolve_ipv6 = news->changes.dissolve_ipv6 || can_hide;
-    news->changes.again_dissolve_ipv6 = news->changes.again_dissolve_ipv6 || can_hide;
+    if (!ipv6 || monitor->settings.forwards)
+        return;
+    news->changes.dissolve_ipv6 = news->changes.again_dissolve_ipv6 = true;
 }
 
 /* The kernel keeps an IPv6 route to a network after its end for a while, and an address of the network revives it,
@@ -89,6 +98,12 @@ static bool is_silent_about_sources(void)
     return major < 6 || (major == 6 && minor < 6);
 }
 
+/* Only packets to the same link have such a source. */
+static bool is_link_local(const struct message_address *address)
+{
+    return address->prefix.address.family == AF_INET6 && address_is_link_local(&address->prefix.address);
+}
+
 /* With the last IPv4 address of a link, its routes vanish without a message. Before Linux 6.6, so do the routes of
  * other links that have the address as their source. */
 static void note_address(struct news *news, const struct message_address *address)
@@ -96,7 +111,7 @@ static void note_address(struct news *news, const struct message_address *addres
     if (address->gone && address->family != AF_INET6 && is_silent_about_sources())
         note_all(news);
     else
-        note_link(news, address->index);
+        note_link(news, address->index, !is_link_local(address) || can_unhide(news->monitor));
     if (!address->gone && address->prefix.address.family == AF_INET6)
         note_network(news, address);
 }
@@ -113,7 +128,7 @@ static void note_netconf(struct news *news, const struct message_netconf *netcon
     else if (netconf->switches_linkdown)
         monitor->settings_known = false; /* it may still be on for other links */
     if (knows_links(monitor) && !switches_forwarding)
-        note_link(news, netconf->index);
+        note_link(news, netconf->index, can_unhide(monitor));
     else
         news_note_any(news, false);
 }
@@ -126,7 +141,7 @@ static void note_route(struct news *news, const struct route *route)
     equal_routes_note(&monitor->equal_routes, route);
     route_ends_note(&monitor->route_ends, route);
     if (route_is_link_multicast(route))
-        note_link(news, route->oif);
+        note_link(news, route->oif, can_unhide(monitor));
     if (news->changes.dissolve)
         return;
     runloop_lock(monitor->loop);
@@ -148,7 +163,7 @@ static void note_neighbour(struct news *news, const struct message_neighbour *ne
     runloop_lock(monitor->loop);
     is_hop = stale_mark_hop(&monitor->store, neighbour);
     if (effect != GATEWAYS_NOTHING)
-        stale_mark_any_link(&monitor->store);
+        (void)stale_mark_ipv6(&monitor->store);
     if (responds)
         redirects = stale_mark_neighbour(&monitor->store, &neighbour->address);
     runloop_unlock(monitor->loop);
@@ -162,10 +177,11 @@ void news_note_message(void *info, const struct message *message)
 {
     struct news *news = info;
 
+    news->changes.any = news->changes.any || message->kind != MESSAGE_PREFIX;
     switch (message->kind) {
     case MESSAGE_LINK:
     case MESSAGE_LINK_GONE:
-        note_link(news, message->link.index);
+        note_link(news, message->link.index, can_unhide(news->monitor));
         break;
     case MESSAGE_ADDRESS:
         note_address(news, &message->address);

@@ -15,7 +15,7 @@
 #include "pure/path.h"
 #include "route/full_path.h"
 #include "route/route_query.h"
-#include "watch/monitor_state.h"
+#include "watch/match.h"
 
 /* ---- Gateways --------------------------------------------------------------------------------------------------- */
 
@@ -34,20 +34,6 @@ static void read_gateways(struct monitor *monitor)
             gateways_set(gateways, i, state);
         else
             monitor->neighbours_withheld = true; /* the next message about each counts */
-    }
-}
-
-/* The kernel chooses a leg whose gateway responds. */
-static void hold_legs(struct monitor *monitor, const struct route *route)
-{
-    struct route     copy = *route;
-    struct route_leg leg;
-
-    while (route_next_leg(&copy, &leg)) {
-        runloop_lock(monitor->loop);
-        if (leg.has_gateway)
-            gateways_hold(&monitor->gateways, leg.oif, &leg.gateway, false);
-        runloop_unlock(monitor->loop);
     }
 }
 
@@ -142,96 +128,13 @@ static bool can_depend_on_ipv6(const struct path *path)
            path->destination.family == AF_UNSPEC;
 }
 
-/* ---- The route -------------------------------------------------------------------------------------------------- */
-
-/* The route that leads to a watch, if it leads to all addresses of its prefix. */
-struct match {
-    enum reply_kind       kind;
-    struct address_prefix prefix;
-    uint32_t              oif;
-    bool                  has_gateway;
-    struct dependencies   dependencies; /* its lifetime */
-    struct path           refused;      /* the path, if the kernel refuses the query */
-};
-
-/* Whether all addresses of the route's prefix have the same path, unless a longer prefix leads to them. Out of another
- * table than "main", the rules and the order of the tables could decide for each address. A nexthop object hides the
- * interface. */
-static bool route_has_one_way(const struct route *route)
-{
-    return route->type == RTN_UNICAST && route->table == RT_TABLE_MAIN && route->legs == NULL && route->oif != 0 &&
-           route->source_length == 0;
-}
-
-/* Whether the kernel finds one route for all addresses of a prefix. Beside a source-specific IPv6 route, it can find
- * different ones. */
-static bool finds_one_route(struct rtnetlink *rtnetlink, uint8_t family)
-{
-    enum source_routes found;
-
-    if (family != AF_INET6)
-        return true;
-    found = source_routes_find(rtnetlink);
-    return found == SOURCE_ROUTES_NONE || found == SOURCE_ROUTES_UNREAD;
-}
-
-static struct route_request request_of(const struct question *question, bool fib_match)
-{
-    return (struct route_request){ .destination = question->destination,
-                                   .source = question->local,
-                                   .mark = question->mark,
-                                   .flow = question->flow,
-                                   .fib_match = fib_match };
-}
-
-/* If a sandbox refuses the query, the watch is alone: each has another way to be evaluated. Returns 0 or an errno. */
-static int query_match(struct monitor *monitor, const struct question *question, struct match *ret)
-{
-    const struct address      *destination = &question->destination;
-    const struct route_request request = request_of(question, true);
-    struct route               route;
-    int                        error;
-
-    if (!finds_one_route(&monitor->rtnetlink, destination->family))
-        return 0;
-    error = rtnetlink_query(&monitor->rtnetlink, &request, &route);
-    if (error == NETLINK_DENIED) {
-        plan_begin_polling(&monitor->plan);
-        return 0;
-    }
-    if (error != 0) {
-        ret->kind = REPLY_REFUSED;
-        if (!path_from_error(error, false, &ret->refused))
-            return error;
-        ret->refused.destination = *destination;
-        return 0;
-    }
-    hold_legs(monitor, &route);
-    ret->prefix = route_prefix(&route);
-    if (!route_has_one_way(&route) || ret->prefix.length > 8 * address_length(destination))
-        return 0;
-    ret->kind = REPLY_ROUTE;
-    ret->prefix.address = address_truncate(destination, ret->prefix.length);
-    ret->oif = route.oif;
-    ret->has_gateway = route.has_gateway;
-    dependencies_add_lifetime(&ret->dependencies, &route);
-    return 0;
-}
-
-/* Whether the path is that of the route. If it is not, the kernel has an exception for the address alone: a router has
- * redirected its packets. */
-static bool match_has_path(const struct match *match, const struct path *path)
-{
-    return path->index == match->oif && (path->gateway.family != AF_UNSPEC) == match->has_gateway;
-}
+/* ---- The path --------------------------------------------------------------------------------------------------- */
 
 /* Whether a local address counts. */
 static bool is_pair(const struct questions *questions)
 {
     return questions->count > 0 && questions->items[0].local.family != AF_UNSPEC;
 }
-
-/* ---- The path --------------------------------------------------------------------------------------------------- */
 
 static int evaluate_over_netlink(struct monitor *monitor, const struct inquiry *inquiry, unsigned extras,
                                  struct path *ret)
@@ -300,49 +203,31 @@ static int evaluate(struct monitor *monitor, const struct inquiry *inquiry, cons
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
 
 /* Whether there is no path, and only the message about a new route can change that. A route that refuses packets is not
- * enough: the kernel can prefer it to one whose IPv6 gateway does not respond. A source-specific IPv6 route leads to
- * the destination as soon as a link has an address in the prefix. */
-static bool depends_on_no_link(const struct rtnetlink *rtnetlink, const struct path *path)
+ * enough: the kernel can prefer it to one whose IPv6 gateway does not respond. */
+static bool depends_on_no_link(const struct path *path)
 {
-    if (path->destination.family == AF_INET6 && source_routes_are_possible(rtnetlink))
-        return false;
     return path->index == 0 && path->reason == kSCNetworkReachabilityReasonNoRoute &&
            !address_is_multicast(&path->destination) && !address_is_loopback(&path->destination);
 }
 
-/* Whether the path changes with no other link than its own, as far as no message says that a route has changed. Another
- * link can carry the path, or give it its type. IPv6 packets can have the address of another link as their source. If
- * an IPv6 gateway does not respond, the kernel prefers other routes. Its link can end that, by going down for
- * example. */
+/* Whether the path changes with no other link than its own, as far as no message says that a route or an IPv6 address
+ * has changed, and gateways respond: see bucket.h. Another link can carry the path, or give it its type. An IPv4 path
+ * by an IPv6 gateway depends on both. */
 static bool depends_on_own_link(const struct link_table *links, const struct path *path)
 {
     const struct dependencies *dependencies = &path->dependencies;
     const struct link         *link = link_table_find(links, path->index);
 
-    return path->destination.family == AF_INET && path->gateway.family != AF_INET6 && link != NULL && link->complete &&
-           !link->carried && !link_is_carried(link) && !path->wireguard && !dependencies->pppd &&
+    return (path->destination.family == AF_INET6 || path->gateway.family != AF_INET6) && link != NULL &&
+           link->complete && !link->carried && !link_is_carried(link) && !path->wireguard && !dependencies->pppd &&
            dependencies->outer.family == AF_UNSPEC && !dependencies->any_route && dependencies->unknown_link == 0;
 }
 
 /* Among IPv4 default routes with the same metric, the kernel prefers one whose gateway responds. */
 static bool can_have_equal_routes(const struct monitor *monitor, const struct match *match, const struct path *path)
 {
-    return match->prefix.length == 0 && match->has_gateway &&
+    return path->destination.family == AF_INET && match->prefix.length == 0 && match->has_gateway &&
            equal_routes_are_possible(&monitor->equal_routes, path->index, &path->gateway);
-}
-
-/* A pair also depends on the link that has its local address. */
-static uint32_t find_link(const struct monitor *monitor, const struct match *match, bool is_pair,
-                          const struct path *path)
-{
-    if (is_pair && (path->source_index == 0 || path->source_index != path->index))
-        return BUCKET_ANY_LINK;
-    if (match->kind == REPLY_REFUSED && depends_on_no_link(&monitor->rtnetlink, path))
-        return BUCKET_NO_LINK;
-    if (match->kind == REPLY_ROUTE && match_has_path(match, path) && !can_have_equal_routes(monitor, match, path) &&
-        depends_on_own_link(&monitor->rtnetlink.links, path))
-        return path->index;
-    return BUCKET_ANY_LINK;
 }
 
 /* Whether the source address of packets is one of the path's own link. A link without an address has that of another
@@ -357,21 +242,77 @@ static int query_source_link(struct monitor *monitor, const struct path *path, b
     return route_query_failure(error);
 }
 
-/* The same for a watch that cannot share. Returns 0 or an errno. */
+/* The link of a path whose source address is one of the link's. */
+static uint32_t find_own_link(const struct monitor *monitor, const struct match *match, const struct path *path)
+{
+    return match->kind == REPLY_ROUTE && match_has_path(match, path) && !can_have_equal_routes(monitor, match, path) &&
+                   depends_on_own_link(&monitor->rtnetlink.links, path)
+               ? path->index
+               : BUCKET_ANY_LINK;
+}
+
+/* A pair also depends on the link that has its local address. Where IPv6 packets have the address of another link as
+ * their source, the path depends on that link, too. A source-specific IPv6 route leads to the destination as soon as a
+ * link has an address in the prefix. Returns 0 or an errno. */
+static int find_link(struct monitor *monitor, const struct inquiry *inquiry, const struct match *match,
+                     const struct path *path, uint32_t *ret)
+{
+    const bool is_ipv6 = path->destination.family == AF_INET6, pair = is_pair(inquiry->questions);
+    bool       has_source = true;
+    int        error = 0;
+
+    *ret = BUCKET_ANY_LINK;
+    if (!inquiry->can_share || (pair && (path->source_index == 0 || path->source_index != path->index)))
+        return 0;
+    if (is_ipv6 && source_routes_are_possible(&monitor->rtnetlink)) {
+        if (depends_on_no_link(path) && !pair)
+            *ret = BUCKET_ADDRESS;
+        return 0;
+    }
+    if (match->kind == REPLY_REFUSED && depends_on_no_link(path)) {
+        *ret = BUCKET_NO_LINK;
+        return 0;
+    }
+    *ret = find_own_link(monitor, match, path);
+    if (*ret != BUCKET_ANY_LINK && is_ipv6 && !pair)
+        error = query_source_link(monitor, path, &has_source);
+    if (!has_source)
+        *ret = BUCKET_ANY_LINK;
+    return error;
+}
+
+/* The same for a watch that cannot share. */
 static int seek_link(struct monitor *monitor, const struct inquiry *inquiry, const struct path *path, uint32_t *ret)
 {
     struct match match = { .kind = REPLY_ALONE };
     bool         has_source = false;
     int          error = 0;
 
-    if (!inquiry->seeks_link || path->index == 0 || path->source.family != AF_INET)
+    if (!inquiry->seeks_link || path->index == 0 || path->source.family != path->destination.family ||
+        (path->destination.family == AF_INET6 && source_routes_find(&monitor->rtnetlink) != SOURCE_ROUTES_NONE))
         return 0;
     error = query_source_link(monitor, path, &has_source);
     if (error == 0 && has_source)
-        error = query_match(monitor, &inquiry->questions->items[0], &match);
+        error = match_query(monitor, &inquiry->questions->items[0], &match);
     if (error == 0)
-        *ret = find_link(monitor, &match, false, path);
+        *ret = find_own_link(monitor, &match, path);
     return error;
+}
+
+/* Whether time has made an answer stale, and it is as before. */
+static bool is_repeated(const struct inquiry *inquiry, const struct path *path)
+{
+    const struct repetition *before = &inquiry->repetition;
+
+    return before->link != 0 && before->index == path->index && address_equal(&before->gateway, &path->gateway) &&
+           address_equal(&before->source, &path->source);
+}
+
+/* An answer that a hidden route could change. */
+static void note_hidden_routes(struct monitor *monitor, const struct inquiry *inquiry, const struct reply *reply)
+{
+    if (reply->path.destination.family == AF_INET6 && (inquiry->can_share || reply->link != BUCKET_ANY_LINK))
+        hidden_routes_note_answer(&monitor->hidden_routes);
 }
 
 /* ---- Others ----------------------------------------------------------------------------------------------------- */
@@ -432,7 +373,7 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
     *ret_joined = false;
     read_gateways(monitor);
     if (inquiry->can_share)
-        error = query_match(monitor, &inquiry->questions->items[0], &match);
+        error = match_query(monitor, &inquiry->questions->items[0], &match);
     if (error == 0 && match.kind == REPLY_ROUTE && join(monitor, &match)) {
         *ret_joined = true;
         return 0;
@@ -448,8 +389,15 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
         route_ends_require(&monitor->route_ends, &monitor->rtnetlink);
     ret->kind = find_kind(monitor, inquiry, &match, &ret->path);
     ret->prefix = match.prefix;
-    ret->link = find_link(monitor, &match, is_pair(inquiry->questions), &ret->path);
-    return seek_link(monitor, inquiry, &ret->path, &ret->link);
+    if (is_repeated(inquiry, &ret->path)) {
+        ret->link = inquiry->repetition.link;
+        return 0;
+    }
+    error = find_link(monitor, inquiry, &match, &ret->path, &ret->link);
+    if (error == 0)
+        error = seek_link(monitor, inquiry, &ret->path, &ret->link);
+    note_hidden_routes(monitor, inquiry, ret);
+    return error;
 }
 
 static bool begins_with_match(const struct monitor *monitor, const struct path_watch *watch)
@@ -465,6 +413,6 @@ bool reply_first_request(const struct monitor *monitor, const struct path_watch 
 
     if (!watch->can_share && (questions->count != 1 || !question_is_plain(&questions->items[0])))
         return false;
-    *ret = request_of(&questions->items[0], begins_with_match(monitor, watch));
+    *ret = match_request(&questions->items[0], begins_with_match(monitor, watch));
     return true;
 }

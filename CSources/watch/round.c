@@ -88,8 +88,19 @@ static bool seeks_link(const struct monitor *monitor, const struct inquiry *inqu
         entry->seeks_link = true;
     return entry->seeks_link && !inquiry->can_share && monitor_shares(monitor) &&
            inquiry->watch->type->evaluate == NULL && inquiry->questions->count == 1 &&
-           question->local.family == AF_UNSPEC && question->destination.family == AF_INET &&
+           question->local.family == AF_UNSPEC && question->destination.family != AF_UNSPEC &&
            question->interface[0] == '\0' && question->mark == 0 && question->scope == 0;
+}
+
+static struct repetition find_repetition(const struct monitor *monitor, const struct entry *entry)
+{
+    const struct path *path = entry->length != ENTRY_OWN ? &entry->route->path : NULL;
+
+    if (!monitor->round.quiet || path == NULL || entry->bucket == NULL)
+        return (struct repetition){ 0 };
+    return (struct repetition){
+        .link = entry->bucket->link, .index = path->index, .gateway = path->gateway, .source = path->source
+    };
 }
 
 /* Begins a query for the entry that is due next. If none is, at most `limit` watches get the path of one entry. */
@@ -114,6 +125,7 @@ static void begin_step_locked(struct monitor *monitor, size_t limit, struct step
     inquiry->can_share = inquiry->watch->can_share && monitor_shares(monitor);
     inquiry->for_others = entry_has_others(inquiry->watch->key.entry);
     inquiry->seeks_link = seeks_link(monitor, inquiry);
+    inquiry->repetition = find_repetition(monitor, inquiry->watch->key.entry);
     counted_retain(&inquiry->questions->counted);
 }
 
@@ -282,13 +294,17 @@ static void mark_due_locked(struct monitor *monitor)
     const int64_t      now = monitor->round.began;
     struct route       route;
 
-    if (plan->poll <= now)
+    if (plan->poll <= now) {
         mark_changed_locked(monitor, true, true, false);
+        monitor->round.quiet = false;
+    }
     if (plan->reread <= now)
         ends_probe(&monitor->store, false);
     ends_note_time(&monitor->store, now);
-    while (route_ends_take(&monitor->route_ends, now, &route))
+    while (route_ends_take(&monitor->route_ends, now, &route)) {
         (void)stale_mark_route(&monitor->store, &route);
+        monitor->round.quiet = false;
+    }
     store_retry(&monitor->store);
 }
 
@@ -296,8 +312,10 @@ static void begin_round_locked(struct monitor *monitor, bool pppd)
 {
     const bool is_recheck = monitor->plan.recheck <= monitor->round.began;
 
-    if (is_recheck)
+    if (is_recheck) {
         mark_unfinished_locked(monitor);
+        monitor->round.quiet = false;
+    }
     if (pppd)
         stale_mark_any_link(&monitor->store);
     mark_due_locked(monitor);
@@ -314,7 +332,7 @@ void round_note_changes(struct monitor *monitor, const struct changes *changes, 
     bool          pppd = false;
 
     if (begins) {
-        *round = (struct round){ .active = true, .began = clock_now(), .slice = SLICE_FIRST };
+        *round = (struct round){ .active = true, .began = clock_now(), .slice = SLICE_FIRST, .quiet = true };
         pppd = round_cache_begin(&monitor->cache);
         if (monitor->plan.reread <= round->began)
             route_ends_reread(&monitor->route_ends, &monitor->rtnetlink);
@@ -322,6 +340,8 @@ void round_note_changes(struct monitor *monitor, const struct changes *changes, 
     round->failed = round->failed || changes->failed;
     round->reread = round->reread || changes->prefix;
     runloop_lock(monitor->loop);
+    if (changes->any || changes->all || changes->dissolve || changes->dissolve_ipv6)
+        round->quiet = false;
     if (begins)
         begin_round_locked(monitor, pppd);
     mark_changed_locked(monitor, changes->all, changes->dissolve, changes->dissolve_ipv6);
@@ -346,6 +366,8 @@ void round_end(struct monitor *monitor, bool more)
 
     round->active = false;
     round_cache_end(&monitor->cache);
+    if (monitor_can_query(monitor))
+        hidden_routes_look(&monitor->hidden_routes, &monitor->rtnetlink);
     runloop_lock(monitor->loop);
     plan_poll(plan, round->began, now);
     plan_retry(plan, now, round->failed || store->starved);

@@ -235,6 +235,24 @@ bool stale_mark_link(struct store *store, uint32_t link)
     affects = mark_bucket(store, bucket_find_link(&store->buckets, link));
     list_for_each(node, &store->buckets.any)
         affects = mark_bucket(store, container_of(node, struct bucket, any)) || affects;
+    list_for_each(node, &store->buckets.ipv6) {
+        struct bucket *bucket = container_of(node, struct bucket, any);
+
+        if (bucket->link == link)
+            affects = mark_bucket(store, bucket) || affects;
+    }
+    return affects;
+}
+
+bool stale_mark_ipv6(struct store *store)
+{
+    bool affects = false;
+
+    store->now++;
+    list_for_each(node, &store->buckets.any)
+        affects = mark_bucket(store, container_of(node, struct bucket, any)) || affects;
+    list_for_each(node, &store->buckets.ipv6)
+        affects = mark_bucket(store, container_of(node, struct bucket, any)) || affects;
     return affects;
 }
 

@@ -15,7 +15,8 @@
  * An entry is due, in the current step, failed, or answered: then it is in the list of its bucket, by its stamp, which
  * is `now` when its query began. Each change adds 1 to `now`. An answer is valid if its stamp is not before `needed`,
  * its own and its bucket's. Buckets: a link; no link (only a message can bring the route that is missing); any link;
- * any link, and the lifetime of an IPv6 route. An answer counts only if its entry was not marked during the query.
+ * for IPv6 also a link, or none, and any IPv6 address (hidden_routes.h says when any link counts all the same). Each
+ * can have the lifetime of an IPv6 route besides. An answer counts only if its entry was not marked during the query.
  *
  * Kept true for each member of the entry of P, but for changes whose messages were not read yet:
  * 1. No route of "main" longer than P leads to the member. For: it joins when a query for it names P; and a message
@@ -27,8 +28,9 @@
  * What the answer to one member of the entry of P says of the others, by 1:
  *   P            the same for all.
  *   shorter      nothing is between for any: the entry becomes that of the shorter route, or joins it in O(1).
- *   longer       nothing: its message is to come. The queried member leaves, and another one is queried. The same if a
- *                router has redirected the one address.
+ *   longer       nothing: its message is to come. The queried member leaves, and another one is queried.
+ *   exception    nothing: a router has redirected the one address. The queried member leaves, and stays alone as long
+ *                as its answer is no route's.
  *   refused      the same for all, if no table after "main" has a route. The entry keeps P, so it costs one query when
  *                P is back.
  *   others       (multipath, WireGuard, another table, other rules) nothing: the entry dissolves into `unfiled`.
@@ -39,6 +41,10 @@
  * announces: the entries in Q dissolve, and members in Q wait for their own. If any route may have come without a
  * message (a rule, lost messages, an IPv6 gateway that fails or responds, a carrier under ignore_routes_with_linkdown),
  * 1 is broken: the entries of routes dissolve.
+ *
+ * Neighbours: a gateway that fails or responds marks what depends on any link, and all of IPv6. Those of IPv4 count
+ * where the kernel has a choice (equal_routes.h, legs). A neighbour that responds and has a member's address may be one
+ * to which a router has redirected it: the member leaves, and is queried by itself.
  *
  * Queries: a message about Q: one for each entry in Q, and for each that members in Q leave. A link: one for each entry
  * of its buckets. `others`, dissolving: one for each watch. A message about Q moves the members in Q one by one, and
@@ -315,9 +321,11 @@ static struct entry *follow_route(struct store *store, struct entry *entry, cons
 static void file(struct store *store, struct entry *entry, const struct reply *reply)
 {
     const struct dependencies *dependencies = &reply->path.dependencies;
+    const bool                 is_ipv6 = reply->path.destination.family == AF_INET6;
+    struct buckets            *buckets = &store->buckets;
     struct bucket             *bucket = dependencies->many_lifetimes
-                                            ? &store->buckets.many
-                                            : bucket_get(&store->buckets, reply->link, &dependencies->lifetime);
+                                            ? &buckets->many
+                                            : bucket_get(buckets, reply->link, is_ipv6, &dependencies->lifetime);
 
     ends_set(store, entry, bucket, dependencies);
     entry_set_dependencies(store, entry, dependencies);

@@ -310,6 +310,13 @@ static void begin_with_hidden_route(void)
     expect_all_over("a");
 }
 
+/* The kernel announces only that a neighbour fails that it knew. */
+static void fail_gateway(void)
+{
+    namespace_ip("neighbour replace 2001:db8:c::1 dev c lladdr 02:00:00:00:00:01 nud reachable extern_learn");
+    namespace_ip("neighbour change 2001:db8:c::1 dev c nud failed extern_learn");
+}
+
 /* A link forgets its neighbours in several ways. */
 TEST(a_longer_ipv6_route_returns_with_any_change_of_its_link)
 {
@@ -319,8 +326,7 @@ TEST(a_longer_ipv6_route_returns_with_any_change_of_its_link)
     for (size_t i = 0; i < 2; i++) {
         namespace_ip("%s", changes[i]);
         expect_changes(64, MANY);
-        namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
-        namespace_ip("link set dev a mtu %zu", 1400 + i);
+        fail_gateway();
         expect_changes(64, MANY);
     }
 }
@@ -556,4 +562,106 @@ TEST(the_link_that_has_the_source_counts)
     namespace_ip("address add 203.0.113.3/32 dev c");
     (void)crowd_settle();
     assert_true(queries >= TARGETS);
+}
+
+/* ---- IPv6 ------------------------------------------------------------------------------------------------------- */
+
+#define IPV6_GATEWAY "2001:db8::1"
+
+static const struct ipv6_row {
+    const char *name, *route;
+    uint32_t    options;
+} ipv6_rows[] = {
+    { "plain", "default via " IPV6_GATEWAY, 0 },
+    { "plain_with_a_lifetime", "default via " IPV6_GATEWAY " expires 600", 0 },
+    { "notify_path", "default via " IPV6_GATEWAY, kSCNetworkReachabilityOptionNotifyPath },
+    { "notify_path_with_a_lifetime", "default via " IPV6_GATEWAY " expires 600",
+      kSCNetworkReachabilityOptionNotifyPath },
+    { "no_route_beside_a_source_specific_one", "2001:db8:2::/48 from 2001:db8:77::/64 via " IPV6_GATEWAY, 0 },
+};
+
+static void watch_ipv6(const struct ipv6_row *row)
+{
+    char address[32];
+
+    namespace_ip("-6 route add %s", row->route);
+    for (unsigned i = 0; i < TARGETS; i++) {
+        snprintf(address, sizeof address, "2001:db8:1::%x", 1 + i);
+        crowd.targets[i] = expect_option(address, row->options);
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(crowd.targets[i], crowd.loop, kSCRunLoopDefaultMode));
+    }
+    (void)crowd_settle();
+}
+
+static void let_a_container_come_and_go(void)
+{
+    namespace_ip("link add name x type veth peer name y");
+    namespace_ip("link set dev x up");
+    namespace_ip("link set dev y up");
+    (void)crowd_settle();
+    namespace_ip("link delete dev x");
+    (void)crowd_settle();
+}
+
+/* The first ones show that they depend on none but their own. */
+TEST_EACH(a_container_costs_ipv6_targets_few_queries, ipv6_rows)
+{
+    watch_ipv6(row);
+    let_a_container_come_and_go();
+    let_a_container_come_and_go();
+    queries = 0;
+    let_a_container_come_and_go();
+    let_a_container_come_and_go();
+    assert_in_range(queries, 0, FEW);
+}
+
+static void expect_flags_of_all(SCNetworkReachabilityFlags flags)
+{
+    for (unsigned i = 0; i < TARGETS; i++)
+        assert_int_equal(expect_flags_of(crowd.targets[i]), flags);
+}
+
+TEST_EACH(ipv6_targets_follow_their_own_link, ipv6_rows)
+{
+    watch_ipv6(row);
+    let_a_container_come_and_go();
+    namespace_ip("link set dev a down");
+    (void)crowd_settle();
+    expect_flags_of_all(0);
+    namespace_ip("link set dev a up");
+    namespace_ip("-6 address replace 2001:db8::2/64 dev a nodad");
+    namespace_ip("-6 route replace default via " IPV6_GATEWAY);
+    (void)crowd_settle();
+    expect_flags_of_all(R);
+}
+
+/* The kernel prefers an address that is not deprecated, although it is of another link. */
+TEST(an_ipv6_address_of_another_link_can_become_the_source)
+{
+    namespace_add_second_pair();
+    namespace_ip("-6 address flush dev c scope global");
+    watch_ipv6(&ipv6_rows[2]);
+    let_a_container_come_and_go();
+    let_a_container_come_and_go();
+    namespace_ip("-6 address change 2001:db8::2/64 dev a preferred_lft 0");
+    (void)crowd_settle();
+    let_a_container_come_and_go();
+    EXPECT_SOURCE(crowd.targets[0], "2001:db8::2");
+    namespace_ip("-6 address add 2001:db8:c::2/64 dev c nodad");
+    (void)crowd_settle();
+    EXPECT_SOURCE(crowd.targets[0], "2001:db8:c::2");
+}
+
+/* A source-specific route leads to them then. */
+TEST(an_ipv6_address_in_the_prefix_of_a_route_counts)
+{
+    watch_ipv6(&ipv6_rows[4]);
+    let_a_container_come_and_go();
+    namespace_ip("-6 route add 2001:db8:1::/64 from 2001:db8:1:1::/64 via " IPV6_GATEWAY);
+    (void)crowd_settle();
+    expect_flags_of_all(0);
+    let_a_container_come_and_go();
+    namespace_ip("-6 address add 2001:db8:1:1::2/128 dev lo nodad");
+    (void)crowd_settle();
+    expect_flags_of_all(R);
 }
