@@ -21,7 +21,7 @@ struct SCRunLoop {
     struct counted    counted;
     pthread_mutex_t   lock;
     struct descriptor epoll, wake, timer; /* an eventfd, and a timerfd for the nearest deadline of all sources */
-    bool              timed;              /* there is a timerfd: see loop_descriptors_arm_timer_locked */
+    atomic_bool       timed;              /* there is a timerfd: see loop_descriptors_arm_timer_locked */
     struct list       sources, jobs, changes, members;
     uid_t             user;            /* process_user() of the last pass */
     int64_t           armed;           /* the deadline that the timerfd is set to */
