@@ -23,7 +23,8 @@ struct route_end {
     struct lifetime  route;
     uint32_t         metric;
     uint8_t          type;
-    uint64_t         reading; /* the last one that has found it */
+    bool             has_source; /* one or several, for packets from prefixes: the first end counts */
+    uint64_t         reading;    /* the last one that has found it */
 };
 
 void route_ends_init(struct route_ends *ends)
@@ -51,7 +52,7 @@ void route_ends_clear(struct route_ends *ends)
 
 static struct route_end make_key(const struct route *route)
 {
-    struct route_end key = { .metric = route->metric, .type = route->type };
+    struct route_end key = { .metric = route->metric, .type = route->type, .has_source = route->source_length > 0 };
 
     (void)route_lifetime(route, &key.route);
     key.route.expires = 0;
@@ -72,7 +73,8 @@ static bool has_key(const struct hash_node *node, const void *info)
 {
     const struct route_end *end = container_of(node, const struct route_end, hash), *key = info;
 
-    return end->metric == key->metric && end->type == key->type && lifetime_compare(&end->route, &key->route) == 0;
+    return end->metric == key->metric && end->type == key->type && end->has_source == key->has_source &&
+           lifetime_compare(&end->route, &key->route) == 0;
 }
 
 static struct route_end *find(const struct route_ends *ends, const struct route_end *key)
@@ -110,13 +112,16 @@ static void note_end(struct route_ends *ends, const struct route *route)
 {
     const struct route_end key = make_key(route);
     struct route_end      *end = find(ends, &key);
+    int64_t                time = end_of(route);
 
     if (end == NULL)
         end = add(ends, &key);
     if (end == NULL)
         return;
+    if (end->has_source)
+        time = clock_earlier(time, end->end.deadline);
     end->reading = ends->reading;
-    heap_set(&ends->heap, &end->end, end_of(route));
+    heap_set(&ends->heap, &end->end, time);
 }
 
 void route_ends_note(struct route_ends *ends, const struct route *route)
@@ -132,7 +137,7 @@ void route_ends_note(struct route_ends *ends, const struct route *route)
     }
     key = make_key(route);
     end = find(ends, &key);
-    if (end != NULL)
+    if (end != NULL && !end->has_source)
         remove_end(ends, end);
 }
 
@@ -208,6 +213,8 @@ bool route_ends_take(struct route_ends *ends, int64_t now, struct route *ret)
                            .prefix_length = end->route.prefix.length,
                            .destination = end->route.prefix.address,
                            .table = end->route.table };
+    if (end->has_source)
+        ends->known = false; /* others may be left: they are read again */
     remove_end(ends, end);
     return true;
 }

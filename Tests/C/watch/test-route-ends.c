@@ -148,6 +148,11 @@ static const struct row {
       { "-6 route add unreachable default metric 4000", "-6 rule add pref 200 lookup 12",
         "-6 route add default dev c table 12", "-6 rule add pref 100 lookup main suppress_prefixlength 0",
         "-6 route add default dev a metric 5 expires 2" } },
+    { "beside_one_for_packets_from_another_prefix",
+      { "-6 route add prohibit default table 11 metric 1024", "-6 rule add pref 100 lookup 11 suppress_prefixlength 8",
+        "-6 address add fd00:2::1/64 dev a nodad",
+        "-6 route add default from fd00:2::/64 dev a table 11 metric 5 expires 2",
+        "-6 route add default from fd00:b::/64 dev a table 11 metric 5 expires 600" } },
 };
 
 static void expect_end_of_row(const struct row *row, bool later)
