@@ -21,10 +21,6 @@ let package = Package(
         .library(name: "AlamofireReachability", targets: ["AlamofireReachability"]),
         .library(name: "ClassicReachability", targets: ["ClassicReachability"]),
         .library(name: "NWReachability", targets: ["NWReachability"]),
-        // For unchanged imports, with `moduleAliases`: the articles of NWReachability and SCReachability have the lines.
-        .library(name: "NetworkShim", targets: ["Network"]),
-        .library(name: "SystemConfigurationShim", targets: ["SystemConfiguration"]),
-        .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
         .trait(
@@ -79,40 +75,52 @@ let package = Package(
         // The arguments of the tool, also where /proc is not mounted.
         .target(name: "ReachabilityArguments"),
         .target(name: "NWReachability", dependencies: [cReachability, "ReachabilityMonitorSupport"]),
-        // They have the names of Apple's modules, so no source of this package may ask `canImport` for these.
-        .target(name: "Network", dependencies: ["NWReachability"]),
-        .target(name: "SystemConfiguration", dependencies: ["SCReachability"]),
-        .executableTarget(
-            name: "reachability",
-            dependencies: [
-                "CReachability", "NetworkReachability", "ReachabilityArguments", "ReachabilityHostNames",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
-            ]
-        ),
-        // Processes and network namespaces of the tests' own, and what several modules' tests say alike.
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
-        .testTarget(name: "CReachabilityTests", dependencies: ["CReachability", "TestSupport"]),
-        .testTarget(name: "NetworkReachabilityTests", dependencies: ["NetworkReachability", "TestSupport"]),
-        .testTarget(
-            name: "ReachabilityToolTests",
-            dependencies: ["reachability", "CReachability", "TestSupport"]
-        ),
-        .testTarget(name: "SCReachabilityTests", dependencies: ["SCReachability", "TestSupport"]),
-        .testTarget(
-            name: "ReachabilitySupportTests",
-            dependencies: [
-                "ReachabilityHostNames", "ReachabilitySupport", "SCReachability", "NetworkReachability",
-                "AFNetworkReachability", "AlamofireReachability", "ClassicReachability", "TestSupport",
-            ]
-        ),
-        .testTarget(name: "AFNetworkReachabilityTests", dependencies: ["AFNetworkReachability", "TestSupport"]),
-        .testTarget(name: "AlamofireReachabilityTests", dependencies: ["AlamofireReachability", "TestSupport"]),
-        .testTarget(name: "NWReachabilityTests", dependencies: ["NWReachability", "TestSupport"]),
-        .testTarget(name: "ClassicReachabilityTests", dependencies: ["ClassicReachability", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .gnu11
 )
+
+// What is built only on Linux: the tool, the tests, the shims. On Apple's systems, targets with these names would hide Apple's modules.
+#if os(Linux)
+package.products += [
+    // For unchanged imports, with `moduleAliases`: the articles of NWReachability and SCReachability have the lines.
+    .library(name: "NetworkShim", targets: ["Network"]),
+    .library(name: "SystemConfigurationShim", targets: ["SystemConfiguration"]),
+    .executable(name: "reachability", targets: ["reachability"]),
+]
+package.targets += [
+    // They have the names of Apple's modules, so no source of this package may ask `canImport` for these.
+    .target(name: "Network", dependencies: ["NWReachability"]),
+    .target(name: "SystemConfiguration", dependencies: ["SCReachability"]),
+    .executableTarget(
+        name: "reachability",
+        dependencies: [
+            "CReachability", "NetworkReachability", "ReachabilityArguments", "ReachabilityHostNames",
+            .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
+        ]
+    ),
+    // Processes and network namespaces of the tests' own, and what several modules' tests say alike.
+    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .testTarget(name: "CReachabilityTests", dependencies: ["CReachability", "TestSupport"]),
+    .testTarget(name: "NetworkReachabilityTests", dependencies: ["NetworkReachability", "TestSupport"]),
+    .testTarget(
+        name: "ReachabilityToolTests",
+        dependencies: ["reachability", "CReachability", "TestSupport"]
+    ),
+    .testTarget(name: "SCReachabilityTests", dependencies: ["SCReachability", "TestSupport"]),
+    .testTarget(
+        name: "ReachabilitySupportTests",
+        dependencies: [
+            "ReachabilityHostNames", "ReachabilitySupport", "SCReachability", "NetworkReachability",
+            "AFNetworkReachability", "AlamofireReachability", "ClassicReachability", "TestSupport",
+        ]
+    ),
+    .testTarget(name: "AFNetworkReachabilityTests", dependencies: ["AFNetworkReachability", "TestSupport"]),
+    .testTarget(name: "AlamofireReachabilityTests", dependencies: ["AlamofireReachability", "TestSupport"]),
+    .testTarget(name: "NWReachabilityTests", dependencies: ["NWReachability", "TestSupport"]),
+    .testTarget(name: "ClassicReachabilityTests", dependencies: ["ClassicReachability", "TestSupport"]),
+]
+#endif
 
 for target in package.targets
 where target.type != .system && !["CReachability", "ReachabilityArguments"].contains(target.name) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A user's callback: the lifetime of its context, the hooks, and the call itself. */
+#ifdef __linux__
 #include "api/callback.h"
 
 #include <errno.h>
@@ -88,3 +89,4 @@ void callback_call(const struct callback *callback, SCNetworkReachabilityRef tar
         cleanup_run(make_callback, end_callback,
                     &(struct running_callback){ .callback = *callback, .target = target, .flags = flags });
 }
+#endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The Create calls: check their arguments, and convert them to the questions of a target. */
+#ifdef __linux__
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -379,3 +380,4 @@ SCNetworkReachabilityRef SCNetworkReachabilityCreateWithSocket(const void *alloc
     error_set(error);
     return NULL;
 }
+#endif

@@ -5,6 +5,7 @@
  * What this file must never do: call user code (callback or hook) with a lock held, deliver anything but the current
  * value, or make two callbacks of one target at the same time.
  */
+#ifdef __linux__
 #include "api/delivery.h"
 
 #include <errno.h>
@@ -486,3 +487,4 @@ SCNetworkReachabilityRef SCRunLoopCopyNextChange(SCRunLoopRef loop, SCNetworkRea
     }
     return target;
 }
+#endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a target, scheduled or not: SCNetworkReachabilityGetFlags and the other Get calls. */
+#ifdef __linux__
 #include "api/getters.h"
 
 #include <string.h>
@@ -260,3 +261,4 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
     questions_release(questions);
     return count;
 }
+#endif

@@ -5,6 +5,7 @@
  * What this file must never do: wait for a look-up, or remove known addresses because no name server replied. The
  * program's connections use these addresses, and they are right again when the network is back.
  */
+#ifdef __linux__
 #include "api/name.h"
 
 #include <errno.h>
@@ -280,3 +281,4 @@ void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool change
         lookup_cancel(&lookups->waiter);
     start_lookup_locked(target, lookups->doubted ? LOOKUP_DOUBTED : LOOKUP_AGAIN);
 }
+#endif

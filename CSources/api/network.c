@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The network paths of targets with notify_network, and SCNetworkReachabilityGetNetwork. */
+#ifdef __linux__
 #include "api/network.h"
 
 #include <string.h>
@@ -218,3 +219,4 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
     network_path_release(current);
     return 1;
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: run user code (a retain or release hook) with a lock held.
  */
+#ifdef __linux__
 #include <errno.h>
 #include <string.h>
 
@@ -190,3 +191,4 @@ SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef            
             error_invalid(scheduler->version != 0 ? "scheduler->version: not 0" : "scheduler->perform: NULL"));
     return return_status(schedule_on_scheduler(self, scheduler));
 }
+#endif

@@ -5,6 +5,7 @@
  * What this file must never do: run user code (a retain or release hook) with a lock held, or leave a schedule in a
  * monitor or in a queue after it left its target.
  */
+#ifdef __linux__
 #include "api/schedule.h"
 
 #include <errno.h>
@@ -429,3 +430,4 @@ struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *
     }
     return summary;
 }
+#endif

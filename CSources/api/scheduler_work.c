@@ -9,6 +9,7 @@
  *
  * What this file must never do: call `perform`, a hook or the owner's `run` with the lock held.
  */
+#ifdef __linux__
 #include "api/scheduler_work.h"
 
 #include <stdlib.h>
@@ -216,3 +217,4 @@ void scheduler_work_end(struct scheduler_work *work)
     process_unlock();
     release_work(work);
 }
+#endif

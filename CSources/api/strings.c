@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Text for people: flags, reasons, errors, and a target's description. */
+#ifdef __linux__
 #include <inttypes.h>
 #include <locale.h>
 #include <stdarg.h>
@@ -335,3 +336,4 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
                 snapshot.deliveries, snapshot.schedules.counters.queries, snapshot.schedules.counters.overruns);
     return text.length;
 }
+#endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Targets: the check of a caller's pointer, the object, and its reference counts. */
+#ifdef __linux__
 #include "api/target.h"
 
 #include <errno.h>
@@ -285,3 +286,4 @@ unsigned long SCNetworkReachabilityGetTypeID(void)
 {
     return TYPE_ID;
 }
+#endif

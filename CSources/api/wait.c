@@ -5,6 +5,7 @@
  * What this file must never do: schedule the caller's target. Its loops deliver each change once, so a callback would
  * come on the waiting thread, and not on the thread that the program chose.
  */
+#ifdef __linux__
 #include <math.h>
 #include <string.h>
 
@@ -223,3 +224,4 @@ int SCNetworkReachabilityWait(SCNetworkReachabilityRef target, SCNetworkReachabi
         getters_write_path(&wait.path, path);
     return result;
 }
+#endif

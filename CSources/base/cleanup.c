@@ -5,6 +5,7 @@
  * What this file must never do: share a local variable between the two. A local that changed after the setjmp(3) behind
  * pthread_cleanup_push has no defined value when the thread ends.
  */
+#ifdef __linux__
 #include "base/cleanup.h"
 
 #include <pthread.h>
@@ -15,3 +16,4 @@ void cleanup_run(void (*run)(void *argument), void (*cleanup)(void *argument), v
     run(argument);
     pthread_cleanup_pop(1);
 }
+#endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The calling thread's last error. With the thread's own run loop, it is the library's only state per thread. */
+#ifdef __linux__
 #include "base/error.h"
 
 #include <errno.h>
@@ -32,3 +33,4 @@ const char *error_get_detail(void)
 {
     return last_detail != NULL ? last_detail : "";
 }
+#endif

@@ -6,6 +6,7 @@
  * handles each close(2). So a child that is forked while a file is read keeps the descriptor, until it executes another
  * program. It also does not use st_size: that is 0 for files in /proc.
  */
+#ifdef __linux__
 #include "base/file.h"
 
 #include <errno.h>
@@ -154,3 +155,4 @@ bool filestamp_is_same(const struct filestamp *now, const struct filestamp *befo
 {
     return before->settled && filestamp_looks_same(now, before);
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: allocate. It is used under the lock that fork takes.
  */
+#ifdef __linux__
 #include "base/hash_tree.h"
 
 #include <stddef.h>
@@ -70,3 +71,4 @@ void hash_tree_remove(struct hash_node **root, struct hash_node *node)
     memcpy(leaf->children, node->children, sizeof leaf->children);
     *place = leaf;
 }
+#endif

@@ -4,6 +4,7 @@
  * complete: numbered from 1, row by row, the children of node n are 2n and 2n + 1. So the bits of a node's number lead
  * to it from the root, all but the highest bit.
  */
+#ifdef __linux__
 #include "base/heap.h"
 
 #include <limits.h>
@@ -124,3 +125,4 @@ void heap_set(struct heap *heap, struct heap_node *node, int64_t deadline)
     node->deadline = deadline;
     restore_order(heap, node);
 }
+#endif

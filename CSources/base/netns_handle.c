@@ -5,6 +5,7 @@
  *
  * What this file must never do: move a caller's thread to another namespace. The thread may not be allowed to return.
  */
+#ifdef __linux__
 #include "base/netns_handle.h"
 
 #include <errno.h>
@@ -161,3 +162,4 @@ void netns_enter_process_namespace(void)
     (void)setns(descriptor.fd, CLONE_NEWNET);
     descriptor_close(&descriptor);
 }
+#endif

@@ -6,6 +6,7 @@
  * set, timer, eventfd or socket behind it, so any other use changes the parent's); or close a file of the program's.
  * The program may have closed our descriptor and got its number.
  */
+#ifdef __linux__
 #include "base/process.h"
 
 #include <errno.h>
@@ -258,3 +259,4 @@ int process_start_small_thread(void *(*run)(void *argument), void *argument)
         error = start_thread(run, argument, true, 0, &thread);
     return error;
 }
+#endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SipHash-2-4 by Aumasson and Bernstein, for keys and texts as bytes: the result is the same on every machine. */
+#ifdef __linux__
 #include "base/siphash.h"
 
 #include <endian.h>
@@ -77,3 +78,4 @@ const unsigned char *siphash_process_key(void)
 
     return address != 0 ? (const unsigned char *)address : none;
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: change the socket, or keep its descriptor.
  */
+#ifdef __linux__
 #include "kernel/connected_socket.h"
 
 #include <errno.h>
@@ -122,3 +123,4 @@ int connected_socket_read(int fd, struct question *ret)
     ret->flow.user = status.st_uid;
     return read_options(fd, ret);
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: read a large routing table to its end.
  */
+#ifdef __linux__
 #include "kernel/first_routes.h"
 
 #include <linux/rtnetlink.h>
@@ -174,3 +175,4 @@ int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes    
         *ret = reading.result;
     return error;
 }
+#endif

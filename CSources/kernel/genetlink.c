@@ -6,6 +6,7 @@
  * load its module, so we dump all families), or free memory that still contains received messages (they contain the
  * private keys of WireGuard links), or treat EPERM as "not Wi-Fi": a refused query says nothing about the link.
  */
+#ifdef __linux__
 #include "kernel/genetlink.h"
 
 #include <errno.h>
@@ -130,3 +131,4 @@ int genetlink_is_wifi(struct genetlink *nl80211, uint32_t index, bool *ret)
     /* These mean that the link is not one of nl80211's, or that the kernel has no nl80211. */
     return error == ENODEV || error == EOPNOTSUPP || error == EINVAL || error == ENOENT ? 0 : error;
 }
+#endif

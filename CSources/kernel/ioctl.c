@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads links with the ioctls of netdevice(7). */
+#ifdef __linux__
 #include "kernel/ioctl.h"
 
 #include <errno.h>
@@ -104,3 +105,4 @@ void ioctl_link_driver(int fd, const char *name, struct link_driver *ret)
     memcpy(ret->name, info.driver, strnlen(info.driver, sizeof ret->name - 1));
     memcpy(ret->firmware, info.fw_version, strnlen(info.fw_version, sizeof ret->firmware - 1));
 }
+#endif

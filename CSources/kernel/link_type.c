@@ -5,6 +5,7 @@
  * What this file must never do: be called under a lock, or by code that must not wait. Each query for a link waits for
  * RTNL.
  */
+#ifdef __linux__
 #include "kernel/link_type.h"
 
 #include <errno.h>
@@ -183,3 +184,4 @@ int link_type_query(uint32_t index, struct link *ret)
     free(reader.buffer);
     return error;
 }
+#endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's neighbours: one, or all of IPv6, which one dump returns. */
+#ifdef __linux__
 #include "kernel/neighbours.h"
 
 #include <errno.h>
@@ -94,3 +95,4 @@ bool neighbours_are_current(struct rtnetlink *rtnetlink)
                ENODEV &&
            poll(&polled, 1, 0) == 0;
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: take a setting that cannot be read for one that is off.
  */
+#ifdef __linux__
 #include "kernel/netconf.h"
 
 #include <errno.h>
@@ -41,3 +42,4 @@ int netconf_read(struct rtnetlink *rtnetlink, struct netconf *ret)
     error = read_family(rtnetlink, AF_INET, ret);
     return error == 0 || error == EAGAIN ? read_family(rtnetlink, AF_INET6, ret) : error;
 }
+#endif

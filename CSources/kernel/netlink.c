@@ -5,6 +5,7 @@
  * What this file must never do: wait (the kernel replies inside send, so each receive uses MSG_DONTWAIT), trust a
  * datagram that the kernel did not send, or open a descriptor that stays open after exec.
  */
+#ifdef __linux__
 #include "kernel/netlink.h"
 
 #include <errno.h>
@@ -251,3 +252,4 @@ int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *bu
         }
     }
 }
+#endif

@@ -5,6 +5,7 @@
  * What this file must never do: wait for pppd. It locks the database to write it, and we read without the lock: if a
  * record is incomplete or missing, the next read finds it.
  */
+#ifdef __linux__
 #include "kernel/pppd.h"
 
 #include <errno.h>
@@ -218,3 +219,4 @@ int pppd_find(struct pppd *pppd, const char *interface, const struct pppd_link *
         *ret = &pppd->links[place];
     return error;
 }
+#endif

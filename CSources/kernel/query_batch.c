@@ -5,6 +5,7 @@
  * What this file must never do: return the reply to another request, or keep replies while messages are read. A reply
  * is as old as its batch.
  */
+#ifdef __linux__
 #include "kernel/query_batch.h"
 
 #include <stdlib.h>
@@ -126,3 +127,4 @@ bool query_batch_take(struct query_batch *batch, const struct route_request *req
     query->length = 0;
     return true;
 }
+#endif

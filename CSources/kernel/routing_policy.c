@@ -5,6 +5,7 @@
  * What this file must never do: dump a table that can be large. Without a strict check of the request, the kernel dumps
  * all tables.
  */
+#ifdef __linux__
 #include "kernel/routing_policy.h"
 
 #include <linux/rtnetlink.h>
@@ -130,3 +131,4 @@ bool routing_policy_default_table_is_empty(struct rtnetlink *rtnetlink)
         return false;
     return error == ENOENT || (error == 0 && empty);
 }
+#endif

@@ -6,6 +6,7 @@
  * million routes, and only the kernel can combine rules, marks, multipath, nexthop objects and VRFs. A route message
  * only means that a path may have changed; a query then reads it.
  */
+#ifdef __linux__
 #include "kernel/rtnetlink.h"
 
 #include <errno.h>
@@ -464,3 +465,4 @@ int rtnetlink_query_each(struct rtnetlink *rtnetlink, const struct route_request
     }
     return error;
 }
+#endif

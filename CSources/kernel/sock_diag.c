@@ -5,6 +5,7 @@
  * What this file must never do: dump all sockets, of which there may be a million. A query for one port finds its
  * socket by the kernel's hash table.
  */
+#ifdef __linux__
 #include "kernel/sock_diag.h"
 
 #include <arpa/inet.h>
@@ -78,3 +79,4 @@ int sock_diag_udp_send_buffer(uint16_t port, uint32_t *ret)
     *ret = error == 0 ? size : 0;
     return 0;
 }
+#endif

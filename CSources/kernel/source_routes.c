@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Source-specific IPv6 routes. */
+#ifdef __linux__
 #include "kernel/source_routes.h"
 
 #include <linux/rtnetlink.h>
@@ -73,3 +74,4 @@ int source_routes_choose(struct rtnetlink *rtnetlink, const struct route_request
     *ret = route.source;
     return error;
 }
+#endif

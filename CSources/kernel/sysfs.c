@@ -5,6 +5,7 @@
  * What this file must never do: use a sysfs that shows another network namespace. A sysfs shows the namespace in which
  * it was mounted, not that of the calling thread.
  */
+#ifdef __linux__
 #include "kernel/sysfs.h"
 
 #include <dirent.h>
@@ -266,3 +267,4 @@ int sysfs_read_device(int fd, struct link *link)
         link->device = DEVICE_UNKNOWN;
     return reader.error;
 }
+#endif

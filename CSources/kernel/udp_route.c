@@ -4,6 +4,7 @@
  *
  * What this file must never do: send a packet, or take the errno of a sandbox for that of a route.
  */
+#ifdef __linux__
 #include "kernel/udp_route.h"
 
 #include "base/netns_handle.h"
@@ -92,3 +93,4 @@ int udp_route_find(const struct rtnetlink *rtnetlink, const struct route_request
         error = netns_handle_run(rtnetlink->netns, connect_in_namespace, &udp);
     return udp_socket_lacks_resources(error) ? error : 0;
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: send a packet.
  */
+#ifdef __linux__
 #include "kernel/udp_socket.h"
 
 #include <netinet/in.h>
@@ -83,3 +84,4 @@ int udp_socket_own_address(int fd, struct address *ret)
     *ret = address_from_sockaddr((const struct sockaddr *)&own, &scope);
     return 0;
 }
+#endif

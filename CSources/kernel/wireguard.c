@@ -8,6 +8,7 @@
  * What this file must never do: copy a private or preshared key. The messages contain them; genetlink.c erases the
  * messages.
  */
+#ifdef __linux__
 #include "kernel/wireguard.h"
 
 #include <errno.h>
@@ -341,3 +342,4 @@ int wireguard_read(struct wireguard *wireguard, uint32_t index)
     *entry = link;
     return 0;
 }
+#endif

@@ -10,6 +10,7 @@
  * What this file must never do: let a caller wait for the thread, or keep a thread that has no users. The thread may
  * still run after dlclose(3), so the library is linked with -z nodelete.
  */
+#ifdef __linux__
 #include "loop/library_thread.h"
 
 #include <errno.h>
@@ -197,3 +198,4 @@ void library_thread_release(struct library_thread_user *user)
     process_unlock();
     free(user);
 }
+#endif

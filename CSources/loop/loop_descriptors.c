@@ -5,6 +5,7 @@
  *
  * What this file must never do: close a descriptor that another thread may be about to write to.
  */
+#ifdef __linux__
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -213,3 +214,4 @@ void loop_descriptors_read_counter(const struct descriptor *descriptor)
     if (descriptor_is_ours(descriptor))
         (void)!read(descriptor->fd, &value, sizeof value);
 }
+#endif

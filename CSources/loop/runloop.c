@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SCRunLoop: its creation and release, the loops of threads, and its lists. runloop_perform.c drives it. */
+#ifdef __linux__
 #include "loop/runloop.h"
 
 #include <errno.h>
@@ -413,3 +414,4 @@ struct list *runloop_next_change_locked(SCRunLoopRef loop)
     loop->fetches_changes = true;
     return next;
 }
+#endif

@@ -5,6 +5,7 @@
  * What this file must never do: start a thread, hold the lock while a source or a job runs, or read a source's
  * descriptor.
  */
+#ifdef __linux__
 #include <errno.h>
 #include <sys/epoll.h>
 
@@ -248,3 +249,4 @@ struct pass_result runloop_pass(SCRunLoopRef loop, int64_t until, bool performs)
     result.continues = result.error == 0 && loop->continues;
     return result;
 }
+#endif

@@ -5,6 +5,7 @@
  * What this file must never do: start a thread, or hold the lock during a pass. SCRunLoopWakeUp and SCRunLoopStop are
  * called in signal handlers, so they only set an atomic and write to the eventfd.
  */
+#ifdef __linux__
 #include <math.h>
 
 #include "base/cleanup.h"
@@ -244,3 +245,4 @@ void SCRunLoopWakeUp(SCRunLoopRef loop)
     atomic_store(&loop->woken, true);
     runloop_signal(loop);
 }
+#endif

@@ -5,6 +5,7 @@
  *
  * What this file must never do: lose a change. Look-ups must start after the last one.
  */
+#ifdef __linux__
 #include "names/change_pause.h"
 
 #include "base/clock.h"
@@ -36,3 +37,4 @@ void change_pause_begin(struct change_pause *pause, int64_t now)
     pause->end = now + pause->length;
     pause->length = 2 * pause->length < LENGTH_LAST ? 2 * pause->length : LENGTH_LAST;
 }
+#endif

@@ -11,6 +11,7 @@
  * What this file must never do: return an instance that the program has closed with closefrom(3). Its number can belong
  * to an instance of the program's.
  */
+#ifdef __linux__
 #include "names/inotify.h"
 
 #include <poll.h>
@@ -120,3 +121,4 @@ struct inotify *inotify_open(void)
         close_instance(inotify);
     return inotify != NULL ? inotify : create_instance();
 }
+#endif

@@ -24,6 +24,7 @@
  *
  * What this file must never do: let a caller wait, or hold a lock while it calls the resolver or a waiter.
  */
+#ifdef __linux__
 #include "names/lookup.h"
 
 #include <errno.h>
@@ -416,3 +417,4 @@ void lookup_waiter_close(struct lookup_waiter *waiter)
     free(waiter->spare);
     waiter->spare = NULL;
 }
+#endif

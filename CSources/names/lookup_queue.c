@@ -6,6 +6,7 @@
  * What this file must never do: allocate, wait, or walk over all look-ups or domains: it runs under the lock that fork
  * takes. In each ring only domains that have look-ups under way can be passed over, and those are few.
  */
+#ifdef __linux__
 #include "names/lookup_queue.h"
 
 #include <string.h>
@@ -263,3 +264,4 @@ void lookup_queue_arrive(struct lookup_queue *queue, struct lookup_domain *domai
     domain->coming--;
     queue->coming--;
 }
+#endif

@@ -5,6 +5,7 @@
  * What this file must never do: report a message that changed nothing. Some networks announce an address again every
  * few seconds. So the paths are compared; only a path that differs counts.
  */
+#ifdef __linux__
 #include "names/name_monitor.h"
 
 #include <errno.h>
@@ -420,3 +421,4 @@ void name_monitor_set_deadline(SCRunLoopRef loop, struct name_watch *name_watch,
     }
     runloop_unlock(loop);
 }
+#endif

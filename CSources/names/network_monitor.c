@@ -5,6 +5,7 @@
  *
  * What this file must never do: report a message that changed nothing. Network paths are compared.
  */
+#ifdef __linux__
 #include "names/network_monitor.h"
 
 #include <errno.h>
@@ -379,3 +380,4 @@ void network_monitor_leave(SCRunLoopRef loop, struct network_watch *watch)
     if (last)
         network_monitor_end(network_monitor);
 }
+#endif

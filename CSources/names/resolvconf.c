@@ -5,6 +5,7 @@
  * What this file must never do: wait for anything but the disk, or treat a file that could not be read as one that does
  * not exist.
  */
+#ifdef __linux__
 #include "names/resolvconf.h"
 
 #include <errno.h>
@@ -230,3 +231,4 @@ int resolvconf_servers(struct name_server ret[CONFFILE_SERVERS], size_t *ret_cou
     *ret_count = count;
     return 0;
 }
+#endif

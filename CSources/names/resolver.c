@@ -4,6 +4,7 @@
  *
  * What this file must never do: run on a thread of the program. The call cannot be cancelled or limited in time.
  */
+#ifdef __linux__
 #include "names/resolver.h"
 
 #include <locale.h>
@@ -105,3 +106,4 @@ void resolver_prepare_thread(void)
     if (process_era() != PROCESS_FIRST_ERA)
         memset(&_res, 0, sizeof _res);
 }
+#endif

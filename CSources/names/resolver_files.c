@@ -9,6 +9,7 @@
  * What this file must never do: fail because no inotify instance or watch is left, or read events or add watches after
  * the program has closed our instance: the number can belong to a file of the program's.
  */
+#ifdef __linux__
 #include "names/resolver_files.h"
 
 #include <errno.h>
@@ -262,3 +263,4 @@ bool resolver_files_check(struct resolver_files *files)
     }
     return update_stamps(files, touched);
 }
+#endif

@@ -2,6 +2,7 @@
 /*
  * Conversions and classes of IP addresses.
  */
+#ifdef __linux__
 #include "pure/address.h"
 
 #include <arpa/inet.h>
@@ -187,3 +188,4 @@ struct address address_truncate(const struct address *address, unsigned length)
             first.bytes[i] &= (uint8_t)(0xff00u >> (length - i * 8));
     return first;
 }
+#endif

@@ -7,6 +7,7 @@
  *
  * The key of an address is its family, then its bits. Bits of a key count from 1.
  */
+#ifdef __linux__
 #include "pure/address_tree.h"
 
 #include <limits.h>
@@ -246,3 +247,4 @@ size_t address_tree_cover(const struct address_tree *tree, const struct address_
         ret[i] = subtree_prefix(subtrees[i]);
     return count;
 }
+#endif

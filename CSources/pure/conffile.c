@@ -2,6 +2,7 @@
 /*
  * A parser for resolv.conf(5), as glibc reads it.
  */
+#ifdef __linux__
 #include "pure/conffile.h"
 
 #include <string.h>
@@ -88,3 +89,4 @@ size_t conffile_servers(const char *text, size_t length, struct name_server ret[
             count++;
     return count;
 }
+#endif

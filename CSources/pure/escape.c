@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Escapes for control characters in text. */
+#ifdef __linux__
 #include "pure/escape.h"
 
 #include <stddef.h>
@@ -89,3 +90,4 @@ bool escape_next(const char **text, char ret[ESCAPE_SIZE])
     *text += length;
     return true;
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: guess from an interface's name. An administrator can name a tunnel "eth0".
  */
+#ifdef __linux__
 #include "pure/link.h"
 
 #include <linux/if.h>
@@ -190,3 +191,4 @@ bool link_is_wireguard(const struct link *link)
 {
     return memcmp(link->kind, "wireguard", sizeof "wireguard") == 0; /* the compiler inlines it, unlike strcmp */
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: treat an absent link like a link that is down.
  */
+#ifdef __linux__
 #include "pure/link_table.h"
 
 #include <errno.h>
@@ -177,3 +178,4 @@ int link_table_apply(struct link_table *links, const struct message *message)
     }
     return link_table_put(links, &link);
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: read the data of a kind that it does not know. Each kind numbers its attributes itself.
  */
+#ifdef __linux__
 #include "pure/linkinfo.h"
 
 #include <linux/if_link.h>
@@ -121,3 +122,4 @@ void linkinfo_parse(const struct attribute *nest, struct linkinfo *ret)
     }
     parse_kind_data(data, ret);
 }
+#endif

@@ -6,6 +6,7 @@
  * A malformed or unknown message is MESSAGE_OTHER, not an error: newer kernels send messages that this file does not
  * know.
  */
+#ifdef __linux__
 #include "pure/message.h"
 
 #include <errno.h>
@@ -391,3 +392,4 @@ size_t message_put_table_dump(void *buffer, uint8_t family, uint32_t table)
     mnl_attr_put_u32(header, RTA_TABLE, table);
     return header->nlmsg_len;
 }
+#endif

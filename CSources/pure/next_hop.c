@@ -4,6 +4,7 @@
  *
  * What this file must never do: call a next hop failed while the kernel still waits for its reply.
  */
+#ifdef __linux__
 #include "pure/next_hop.h"
 
 #include <linux/neighbour.h>
@@ -27,3 +28,4 @@ SCNetworkReachabilityNextHop next_hop_from_state(uint16_t state)
     return (state & (NUD_STALE | NUD_DELAY | NUD_PROBE)) != 0 ? kSCNetworkReachabilityNextHopUnconfirmed
                                                               : kSCNetworkReachabilityNextHopUnknown;
 }
+#endif

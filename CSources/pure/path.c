@@ -4,6 +4,7 @@
  *
  * What this file must never do: set a flag without evidence from the kernel.
  */
+#ifdef __linux__
 #include "pure/path.h"
 
 #include <errno.h>
@@ -276,3 +277,4 @@ bool path_differs(const struct path *a, const struct path *b)
     return outcome_differs(&first, &second) || a->reason != b->reason || !address_equal(&a->gateway, &b->gateway) ||
            !address_equal(&a->source, &b->source);
 }
+#endif

@@ -2,6 +2,7 @@
 /*
  * The questions of a target.
  */
+#ifdef __linux__
 #include "pure/question.h"
 
 #include <stdlib.h>
@@ -161,3 +162,4 @@ bool question_needs_interface(const struct question *question)
 {
     return question->interface[0] != '\0' || question->scope != 0 || has_link_local_address(question);
 }
+#endif

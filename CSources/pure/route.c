@@ -4,6 +4,7 @@
  *
  * What this file must never do: use an absent attribute as a value.
  */
+#ifdef __linux__
 #include "pure/route.h"
 
 #include <linux/rtnetlink.h>
@@ -169,3 +170,4 @@ int lifetime_compare(const struct lifetime *a, const struct lifetime *b)
         order = compare_numbers(a->table, b->table);
     return order == 0 ? compare_numbers(a->oif, b->oif) : order;
 }
+#endif

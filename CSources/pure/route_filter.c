@@ -5,6 +5,7 @@
  * What this file must never do: drop a message that is about neither a route nor a neighbour, or a route message
  * without a destination.
  */
+#ifdef __linux__
 #include "pure/route_filter.h"
 
 #include <arpa/inet.h>
@@ -364,3 +365,4 @@ void route_filter_build(struct route_filter *ret, const struct route_filter_gate
     end_jump(ret, responding);
     pass_prefixes(ret, AF_INET6, prefixes, count);
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: count a rule as standard if it has an attribute that this file does not know.
  */
+#ifdef __linux__
 #include "pure/rule.h"
 
 #include <linux/fib_rules.h>
@@ -118,3 +119,4 @@ bool rule_is_standard(const struct nlmsghdr *message)
             return !rule.is_special;
     return false;
 }
+#endif

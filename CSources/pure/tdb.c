@@ -5,6 +5,7 @@
  * What this file must never do: follow an offset without a check, or follow offsets for ever. pppd may write to the
  * file during the copy.
  */
+#ifdef __linux__
 #include "pure/tdb.h"
 
 #include <stdint.h>
@@ -75,3 +76,4 @@ void tdb_each(const void *bytes, size_t length, void (*report)(void *info, struc
             offset = record.next;
         }
 }
+#endif

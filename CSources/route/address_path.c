@@ -5,6 +5,7 @@
  *
  * What this file must never do: wait for RTNL (GetFlags runs here), or treat a failed query as a reply.
  */
+#ifdef __linux__
 #include "route/address_path.h"
 
 #include <errno.h>
@@ -346,3 +347,4 @@ int address_path_find(struct route_query *query, struct path *ret)
         error = address_path_add_source(query, ret);
     return error == 0 ? query_expiry(query, ret) : error;
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: report the route of a longer prefix as the default route.
  */
+#ifdef __linux__
 #include "route/default_path.h"
 
 #include <errno.h>
@@ -149,3 +150,4 @@ const struct address *default_path_sample(size_t i)
 {
     return i < SAMPLES ? &samples_ipv4[i] : &samples_ipv6[i - SAMPLES];
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: lose a dependency of any path. A watch would not notice that its path is stale.
  */
+#ifdef __linux__
 #include "route/evaluate.h"
 
 #include "route/address_path.h"
@@ -117,3 +118,4 @@ int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, c
     questions_adjust_path(questions, ret);
     return 0;
 }
+#endif

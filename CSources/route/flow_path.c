@@ -9,6 +9,7 @@
  * What this file must never do: count the legs of one multipath route as different ways, or an address of lo, a dummy
  * link, a bridge or a VRF as foreign: hosts with such addresses use them over any interface.
  */
+#ifdef __linux__
 #include "route/flow_path.h"
 
 #include <linux/rtnetlink.h>
@@ -197,3 +198,4 @@ int flow_path_find(struct route_query *query, struct path *path)
     error = add_better_path(&ways, holder, path);
     return error == 0 ? add_foreign_source(&ways, holder, path) : error;
 }
+#endif

@@ -7,6 +7,7 @@
  * cannot read the peers (only administrators may read them), or because of a path in this network namespace if the link
  * may send in another one.
  */
+#ifdef __linux__
 #include "route/full_path.h"
 
 #include <errno.h>
@@ -174,3 +175,4 @@ int full_path_query(struct netns *netns, const struct questions *questions, unsi
     round_cache_clear(&cache);
     return error;
 }
+#endif

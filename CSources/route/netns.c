@@ -5,6 +5,7 @@
  * What this file must never do: keep a namespace open that no target needs. The kernel could not free it after its
  * deletion.
  */
+#ifdef __linux__
 #include "route/netns.h"
 
 #include <errno.h>
@@ -503,3 +504,4 @@ void netns_set_hides_peers(struct netns *netns)
 {
     atomic_store(&netns->hides_peers, true);
 }
+#endif

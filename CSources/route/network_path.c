@@ -5,6 +5,7 @@
  * What this file must never do: read a routing table. For each link the kernel is queried for the default route out of
  * it.
  */
+#ifdef __linux__
 #include "route/network_path.h"
 
 #include <errno.h>
@@ -420,3 +421,4 @@ bool network_path_equal(const struct network_path *a, const struct network_path 
             return false;
     return true;
 }
+#endif

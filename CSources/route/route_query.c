@@ -9,6 +9,7 @@
  *
  * What this file must never do: wait for RTNL (GetFlags runs here), or treat a failed query as a reply.
  */
+#ifdef __linux__
 #include "route/route_query.h"
 
 #include <errno.h>
@@ -370,3 +371,4 @@ int route_query_end(const struct route_query *query, struct path *path)
     dependencies_add(&path->dependencies, &(struct dependencies){ .unknown_link = query->unknown_link });
     return query->link_error;
 }
+#endif

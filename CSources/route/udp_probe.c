@@ -4,6 +4,7 @@
  *
  * What this file must never do: send a packet, or set a flag without evidence from a socket.
  */
+#ifdef __linux__
 #include "route/udp_probe.h"
 
 #include <errno.h>
@@ -388,3 +389,4 @@ uint32_t udp_probe_link_index(const char *name)
     descriptor_close(&socket);
     return index;
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: leave an answer without a bucket if there is no memory.
  */
+#ifdef __linux__
 #include "watch/bucket.h"
 
 #include <stdlib.h>
@@ -121,3 +122,4 @@ void bucket_mark(struct buckets *buckets, struct bucket *bucket, uint64_t now)
     list_remove(&bucket->work);
     list_append(&buckets->work, &bucket->work);
 }
+#endif

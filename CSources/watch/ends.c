@@ -5,6 +5,7 @@
  * What this file must never do: replace an end that is near by "never". In the last tick of a route, the kernel reports
  * that it does not expire.
  */
+#ifdef __linux__
 #include "watch/ends.h"
 
 #include <unistd.h>
@@ -117,3 +118,4 @@ bool ends_can_shorten(const struct store *store)
 {
     return store->buckets.many.count > 0 || heap_first(&store->buckets.ends) != NULL;
 }
+#endif

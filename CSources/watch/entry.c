@@ -4,6 +4,7 @@
  *
  * What this file must never do: walk over the members of an entry.
  */
+#ifdef __linux__
 #include "watch/entry.h"
 
 #include <stdlib.h>
@@ -467,3 +468,4 @@ bool entry_move_to_own(struct store *store, struct path_watch *watch)
     entry_set_questions(store, own, watch);
     return true;
 }
+#endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The IPv4 default routes among which the kernel can choose. */
+#ifdef __linux__
 #include "watch/equal_routes.h"
 
 #include <linux/rtnetlink.h>
@@ -138,3 +139,4 @@ void equal_routes_hold(const struct equal_routes *routes, struct gateways *gatew
             gateways_hold(gateways, routes->items[i].index, &routes->items[i].gateway,
                           has_equal(routes, &routes->items[i]));
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: leave a filter attached that was built before a watch depended on its addresses.
  */
+#ifdef __linux__
 #include "watch/event_filter.h"
 
 #include <errno.h>
@@ -116,3 +117,4 @@ int event_filter_detach(struct event_filter *filter, const struct netlink *event
     join_neighbours(filter, events);
     return error;
 }
+#endif

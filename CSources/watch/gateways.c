@@ -5,6 +5,7 @@
  * What this file must never do: ignore that a gateway fails again. The kernel probes one that has failed, without a
  * message. Meanwhile it uses it, and a path can have it again.
  */
+#ifdef __linux__
 #include "watch/gateways.h"
 
 #include <linux/neighbour.h>
@@ -188,3 +189,4 @@ enum gateways_effect gateways_update(struct gateways *gateways, const struct mes
     gateways->version += gateways->edits != edits; /* paths are evaluated anyway: the filter may as well pass less */
     return effect;
 }
+#endif

@@ -5,6 +5,7 @@
  * What this file must never do: miss that a neighbour had failed when an answer came. A link may have forgotten it
  * since then, so no message about a link may be unread.
  */
+#ifdef __linux__
 #include "watch/hidden_routes.h"
 
 #include "base/clock.h"
@@ -28,3 +29,4 @@ void hidden_routes_look(struct hidden_routes *hidden, struct rtnetlink *rtnetlin
     hidden->is_late = false;
     hidden->next = began + SHARE * (clock_now() - began);
 }
+#endif

@@ -4,6 +4,7 @@
  *
  * What this file must never do: let a hop that has failed count as one that responds before the kernel says so.
  */
+#ifdef __linux__
 #include "watch/hops.h"
 
 #include <errno.h>
@@ -195,3 +196,4 @@ size_t hops_list(const struct hops *hops, struct route_filter_gateway *items, si
     }
     return count;
 }
+#endif

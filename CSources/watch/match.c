@@ -4,6 +4,7 @@
  *
  * What this file must never do: name a prefix if the route leads to some of its addresses by another way.
  */
+#ifdef __linux__
 #include "watch/match.h"
 
 #include <linux/rtnetlink.h>
@@ -91,3 +92,4 @@ bool match_has_path(const struct match *match, const struct path *path)
 {
     return path->index == match->oif && (path->gateway.family != AF_UNSPEC) == match->has_gateway;
 }
+#endif

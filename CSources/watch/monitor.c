@@ -8,6 +8,7 @@
  *
  * Only the thread that drives the loop uses `rtnetlink`. The store is under the loop's lock.
  */
+#ifdef __linux__
 #include "watch/monitor.h"
 
 #include <errno.h>
@@ -348,3 +349,4 @@ struct monitor_counters monitor_count(SCRunLoopRef loop, const struct path_watch
     runloop_unlock(loop);
     return counters;
 }
+#endif

@@ -5,6 +5,7 @@
  * What this file must never do: use the content of a message as the new state. The kernel sends the message before it
  * makes the change.
  */
+#ifdef __linux__
 #include "watch/monitor_state.h"
 
 #include <linux/neighbour.h>
@@ -210,3 +211,4 @@ void news_note_message(void *info, const struct message *message)
         break;
     }
 }
+#endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The times at which a monitor evaluates paths though no message has come. */
+#ifdef __linux__
 #include "watch/plan.h"
 
 #include "base/clock.h"
@@ -88,3 +89,4 @@ void plan_pppd(struct plan *plan, int64_t now, bool needed)
 {
     plan->pppd = needed ? now + PPPD_INTERVAL : NEVER;
 }
+#endif

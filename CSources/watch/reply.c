@@ -5,6 +5,7 @@
  * What this file must never do: give other watches a path if another route can lead to them, or name one link if the
  * kernel can change the path with another link, without a message about a route.
  */
+#ifdef __linux__
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 
@@ -416,3 +417,4 @@ bool reply_first_request(const struct monitor *monitor, const struct path_watch 
     *ret = match_request(&questions->items[0], begins_with_match(monitor, watch));
     return true;
 }
+#endif

@@ -5,6 +5,7 @@
  *
  * What this file must never do: query without the barrier, or while the filter can drop messages about the answer.
  */
+#ifdef __linux__
 #include "base/clock.h"
 #include "watch/ends.h"
 #include "watch/monitor_state.h"
@@ -395,3 +396,4 @@ void round_continue(struct monitor *monitor, bool more)
     else
         round_end(monitor, more);
 }
+#endif

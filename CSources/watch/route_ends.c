@@ -4,6 +4,7 @@
  *
  * What this file must never do: lose an end because of a route that has the same prefix.
  */
+#ifdef __linux__
 #include "watch/route_ends.h"
 
 #include <linux/rtnetlink.h>
@@ -223,3 +224,4 @@ bool route_ends_can_shorten(const struct route_ends *ends)
 {
     return !list_is_empty(&ends->all);
 }
+#endif

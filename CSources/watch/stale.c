@@ -4,6 +4,7 @@
  *
  * What this file must never do: walk over all watches, or over all entries, unless all are stale.
  */
+#ifdef __linux__
 #include "watch/stale.h"
 
 #include <linux/rtnetlink.h>
@@ -295,3 +296,4 @@ void stale_mark_since(struct store *store, uint64_t since)
             entry_mark(store, entry);
     }
 }
+#endif

@@ -50,6 +50,7 @@
  * of its buckets. `others`, dissolving: one for each watch. A message about Q moves the members in Q one by one, and
  * each watch gets its path by itself. All else is O(1), or the depth of a tree.
  */
+#ifdef __linux__
 #include "watch/store.h"
 
 #include <errno.h>
@@ -381,3 +382,4 @@ bool store_give_queried(struct path_watch *watch, struct path *ret)
         *ret = entry->route->path;
     return true;
 }
+#endif

@@ -6,4 +6,8 @@
 #if os(Linux)
 @_exported public import Dispatch
 @_exported public import Observation
+#elseif canImport(Darwin)
+// There, this module is Network.framework itself: one import line on every platform. Not `canImport` of that module: this
+// package has a target of that name.
+@_exported public import Network
 #endif

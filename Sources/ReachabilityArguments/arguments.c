@@ -3,6 +3,7 @@
 /* The arguments of the process. Swift's CommandLine reads them from /proc/self/cmdline, and has none where /proc is not
  * mounted. glibc passes them to constructors. */
 
+#ifdef __linux__
 #include "arguments.h"
 
 #include <unistd.h>
@@ -28,3 +29,4 @@ char *const *reachability_environment(void)
 
     return environ;
 }
+#endif

@@ -30,4 +30,8 @@
 @_exported public import let CoreFoundation.kCFAllocatorDefault
 // For the members of CFString.
 @_exported public import class Foundation.NSString
+#elseif canImport(Darwin)
+// There, this module is SystemConfiguration itself: one import line on every platform. Not `canImport` of that module: this
+// package has a target of that name. In a file of its own, this hides CFIndex from importers on Linux (Swift 6.3.1).
+@_exported public import SystemConfiguration
 #endif
