@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A program with a main loop of GLib, and a source as it is written for macOS: it schedules a target on
- * CFRunLoopGetCurrent(), which GLib does not run. The lines of docs/apple-sources.md make GLib's loop serve it. It prints
- * the flags of 192.0.2.1, waits for their change, and prints them again. */
+ * CFRunLoopGetCurrent(), which GLib does not run. The lines of docs/apple-sources.md make GLib's loop serve it. It
+ * prints the flags of 192.0.2.1, waits for their change, and prints them again. */
 #include <CoreFoundation/CoreFoundation.h>
 #include <SystemConfiguration/SystemConfiguration.h>
 #include <glib-unix.h>
