@@ -8,10 +8,12 @@
 #ifdef __linux__
 #include "watch/hidden_routes.h"
 
+#include <time.h>
+
 #include "base/clock.h"
 #include "kernel/neighbours.h"
 
-#define SHARE 100 /* the part of the time for reading neighbours: one of so many */
+#define SHARE 100 /* the part of a processor for reading neighbours: one of so many */
 
 void hidden_routes_note_answer(struct hidden_routes *hidden)
 {
@@ -19,14 +21,27 @@ void hidden_routes_note_answer(struct hidden_routes *hidden)
     hidden->is_late = true;
 }
 
+static int64_t processor_time(void)
+{
+    struct timespec time = { 0 };
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * SECOND + time.tv_nsec;
+}
+
 void hidden_routes_look(struct hidden_routes *hidden, struct rtnetlink *rtnetlink)
 {
-    const int64_t began = clock_now();
+    const int64_t now = clock_now();
+    int64_t       began;
+    bool          failed, current;
 
-    if (!hidden->is_late || began < hidden->next)
+    if (!hidden->is_late || now < hidden->next)
         return;
-    hidden->none = !neighbours_any_failed(rtnetlink) && neighbours_are_current(rtnetlink);
-    hidden->is_late = false;
-    hidden->next = began + SHARE * (clock_now() - began);
+    began = processor_time();
+    failed = neighbours_any_failed(rtnetlink);
+    current = !failed && neighbours_are_current(rtnetlink);
+    hidden->none = current;
+    hidden->is_late = !failed && !current; /* once more, after the messages that are unread */
+    hidden->next = now + SHARE * (processor_time() - began);
 }
 #endif

@@ -19,7 +19,7 @@ struct hidden_routes {
 /* An answer that such a route could change. */
 void hidden_routes_note_answer(struct hidden_routes *hidden);
 
-/* Reads the neighbours if that is due: at most for one percent of the time, as there can be many. */
+/* Reads the neighbours if that is due: at most one percent of a processor, as there can be many. */
 void hidden_routes_look(struct hidden_routes *hidden, struct rtnetlink *rtnetlink);
 
 #endif
