@@ -74,6 +74,8 @@ let package = Package(
         .target(name: "ClassicReachability", dependencies: ["ReachabilitySupport", "SCReachability"]),
         // The arguments of the tool, also where /proc is not mounted.
         .target(name: "ReachabilityArguments"),
+        // The TCP connections of the machine, for the tool.
+        .target(name: "ReachabilityConnections"),
         .target(name: "NWReachability", dependencies: [cReachability, "ReachabilityMonitorSupport"]),
     ],
     swiftLanguageModes: [.v6],
@@ -95,7 +97,8 @@ package.targets += [
     .executableTarget(
         name: "reachability",
         dependencies: [
-            "CReachability", "NetworkReachability", "ReachabilityArguments", "ReachabilityHostNames",
+            "CReachability", "NetworkReachability", "ReachabilityArguments", "ReachabilityConnections",
+            "ReachabilityHostNames",
             .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
         ]
     ),
@@ -123,6 +126,8 @@ package.targets += [
 #endif
 
 for target in package.targets
-where target.type != .system && !["CReachability", "ReachabilityArguments"].contains(target.name) {
+where target.type != .system
+    && !["CReachability", "ReachabilityArguments", "ReachabilityConnections"].contains(target.name)
+{
     target.swiftSettings = swiftSettings
 }

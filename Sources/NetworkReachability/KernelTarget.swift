@@ -28,9 +28,15 @@ package final class KernelTarget: @unchecked Sendable {
     ) throws(ReachabilityError) {
         guard let target = makeTarget(kind, options, notifiesPath) else {
             let status = SCError()
-            // The host or the addresses are valid, as the monitor checked them. So the interface contradicts a zone.
-            let isInterface = options.interface != nil && status == __kSCStatusInvalidArgument
-            throw isInterface ? ReachabilityError(.invalidInterface) : ReachabilityError(.system, errno: status)
+            // The host or the addresses are valid, as the monitor checked them. So the interface contradicts a zone, or the
+            // address is not of the family.
+            if status == __kSCStatusInvalidArgument && options.interface != nil {
+                throw ReachabilityError(.invalidInterface)
+            }
+            if status == __kSCStatusInvalidArgument && options.addressFamily != nil {
+                throw ReachabilityError(.addressFamiliesDiffer)
+            }
+            throw ReachabilityError(.system, errno: status)
         }
         self.target = target
     }
@@ -61,7 +67,14 @@ private func makeTarget(
     options.size = MemoryLayout<SCNetworkReachabilityOptions>.size
     options.routingMark = monitorOptions.routingMark
     options.protocol = UInt8(monitorOptions.transport.map { $0 == .tcp ? IPPROTO_TCP : IPPROTO_UDP } ?? 0)
-    if notifiesPath { options.options = SCNetworkReachabilityOption.notifyPath.rawValue }
+    if notifiesPath { options.options |= SCNetworkReachabilityOption.notifyPath.rawValue }
+    if monitorOptions.reportsNextHop { options.options |= SCNetworkReachabilityOption.notifyNextHop.rawValue }
+
+    switch monitorOptions.addressFamily {
+    case .ipv4: options.options |= SCNetworkReachabilityOption.ipv4Only.rawValue
+    case .ipv6: options.options |= SCNetworkReachabilityOption.ipv6Only.rawValue
+    case nil: break
+    }
 
     func makeTarget(
         host: String? = nil, local: ReachabilityPath.Address? = nil, remote: ReachabilityPath.Address? = nil
@@ -83,7 +96,9 @@ private func makeTarget(
     }
 
     switch kind {
-    case .defaultPath: return makeTarget(remote: ReachabilityPath.Address("0.0.0.0"))
+    case .defaultPath:
+        let isIPv6 = monitorOptions.addressFamily == .ipv6
+        return makeTarget(remote: ReachabilityPath.Address(isIPv6 ? "::" : "0.0.0.0"))
     case .host(let host): return makeTarget(host: host)
     case .addresses(let local, let remote): return makeTarget(local: local, remote: remote)
     case .socket(let descriptor): return SCNetworkReachabilityCreateWithSocket(nil, descriptor)

@@ -38,7 +38,9 @@ extension ReachabilityFlow: CustomStringConvertible {
     }
 }
 
-/// Whether the next hop of packets responds, as far as the kernel knows. This version does not know.
+/// Whether the next hop of packets responds, as far as the kernel knows: the gateway, or without one the target itself.
+/// No packet is sent to find out. If it does not respond, a TCP connection fails after some seconds, and packets of UDP
+/// are lost. Flags and reason do not depend on it.
 public struct ReachabilityNextHop: RawRepresentable, Sendable, Hashable {
     /// The value in C.
     public let rawValue: UInt32
@@ -48,7 +50,21 @@ public struct ReachabilityNextHop: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// It is not known whether the next hop responds.
+    /// The kernel has not tried, waits for a reply, or has forgotten it; or there is no next hop.
     public static let unknown = ReachabilityNextHop(rawValue: 0)
+    /// It responds, or needs not be asked.
+    public static let confirmed = ReachabilityNextHop(rawValue: 1)
+    /// It has responded some time ago.
+    public static let unconfirmed = ReachabilityNextHop(rawValue: 2)
+    /// It has not responded.
+    public static let failed = ReachabilityNextHop(rawValue: 3)
+}
+
+extension ReachabilityNextHop: CustomStringConvertible {
+    /// The name in code: "failed".
+    public var description: String {
+        let names = ["unknown", "confirmed", "unconfirmed", "failed"]
+        return rawValue < names.count ? names[Int(rawValue)] : "nextHop \(rawValue)"
+    }
 }
 #endif

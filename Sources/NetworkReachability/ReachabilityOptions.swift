@@ -12,6 +12,12 @@ public struct ReachabilityOptions: Sendable, Hashable {
     /// that is undone within this time is not reported. If the changes go on, one is reported after ten times this
     /// time. Zero or less: each change is reported at once. ``ReachabilityMonitor/path`` does not wait.
     public var settleTime: Duration
+    /// Whether the monitor also reports that the next hop fails, that it responds again, and that the path has another
+    /// one because it has failed: see ``ReachabilityPath/nextHop``.
+    public var reportsNextHop = false
+    /// The only family of addresses that counts. A host without such an address is not found, and the default path is that
+    /// of the family. nil: both. An address of the other family is an error.
+    public var addressFamily: ReachabilityAddressFamily?
     /// nil: ports do not count. The initializer with a port sets it.
     package var transport: ReachabilityTransport?
     /// 0: any.

@@ -19,7 +19,8 @@ public struct ReachabilityPath: Sendable, Hashable {
     public var destination: Address?
     /// What else is known about the packets.
     public var flow: ReachabilityFlow
-    /// Whether the next hop responds.
+    /// Whether the next hop responds, when the path was read. A change of it alone is reported only with
+    /// ``ReachabilityOptions/reportsNextHop``.
     public var nextHop: ReachabilityNextHop
 
     /// Makes a path for a ``ReachabilityScript``.
@@ -69,6 +70,7 @@ extension ReachabilityPath: CustomStringConvertible {
         if let gateway { words.append("via \(gateway)") }
         if let source { words.append("src \(source)") }
         if reason != .none { words.append("(\(reason))") }
+        if nextHop == .failed { words.append("(next hop failed)") }
         return words.joined(separator: " ")
     }
 }

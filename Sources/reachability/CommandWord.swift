@@ -5,7 +5,7 @@
 /// `reachability TARGET` is `reachability check TARGET`. So a misspelt command looks like the name of a host, and would
 /// be looked up.
 enum CommandWord: String, CaseIterable {
-    case check, watch, wait, help
+    case check, watch, wait, connections, help
 
     /// What is wrong with arguments that begin with no command, or nil.
     static func flaw(in arguments: [String]) -> String? {

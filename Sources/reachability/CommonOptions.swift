@@ -30,6 +30,12 @@ struct CommonOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Send from this address. Targets must then be addresses.", valueName: "address"))
     var source: String?
 
+    @Flag(name: .customShort("4"), help: "Use only IPv4 addresses, and the default path of IPv4.")
+    var ipv4 = false
+
+    @Flag(name: .customShort("6"), help: "Use only IPv6 addresses, and the default path of IPv6.")
+    var ipv6 = false
+
     @Option(
         help: ArgumentHelp("Packets of TCP to this port: policy rules can select by port.", valueName: "port"))
     var tcp: UInt16?
@@ -78,6 +84,8 @@ struct CommonOptions: ParsableArguments {
         options.source = nil
         options.tcp = nil
         options.udp = nil
+        options.ipv4 = false
+        options.ipv6 = false
         options.mark = nil
         options.format = nil
         options.json = false
@@ -95,6 +103,7 @@ struct CommonOptions: ParsableArguments {
         if quiet && presentation.format != .text {
             throw ValidationError("--quiet prints no states, and --\(json ? "json" : "format") prints them.")
         }
+        if ipv4 && ipv6 { throw ValidationError("-4 and -6: give one of them.") }
         if tcp != nil && udp != nil { throw ValidationError("--tcp and --udp: give one of them.") }
         if tcp == 0 || udp == 0 { throw ValidationError("A port is a number from 1 to 65535.") }
         if let interface, !(1...15).contains(interface.utf8.count) {
@@ -114,7 +123,7 @@ struct CommonOptions: ParsableArguments {
         let binding = TargetBinding(
             interface: interface, source: source.flatMap(Address.init(numeric:)),
             transport: tcp != nil ? .tcp : udp != nil ? .udp : nil, port: tcp ?? udp ?? 0, mark: mark?.value ?? 0,
-            notifiesPath: notifiesPath)
+            family: ipv4 ? .ipv4 : ipv6 ? .ipv6 : nil, notifiesPath: notifiesPath)
         return (texts.isEmpty ? [Target.defaultPathText] : texts).map { text in
             Result { () throws(ToolError) in try Target(host: text, binding: binding) }
         }

@@ -29,7 +29,7 @@ struct JSONRecord: Encodable {
     private enum Key: String, CodingKey {
         case schema, target, time, status, reachable, reason, flags, flagNames, value, interface, gateway, source,
             destination
-        case evidence, flow, mtu, table, addresses
+        case evidence, flow, nextHop, mtu, table, addresses
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -52,33 +52,37 @@ struct JSONRecord: Encodable {
         try object.encode(path.destination?.description, forKey: .destination)
         try object.encode(state.evidence, forKey: .evidence)
         try object.encode(path.flow.names, forKey: .flow)
+        try object.encode(path.nextHop == .unknown ? nil : "\(path.nextHop)", forKey: .nextHop)
         try object.encode(state.mtu, forKey: .mtu)
         try object.encode(state.table, forKey: .table)
         try object.encode(addresses.map(\.description), forKey: .addresses)
     }
 
-    /// Escapes the control characters that JSON allows and a terminal obeys.
-    private func escapingControls(_ json: String) -> String {
-        var escaped = ""
-        for scalar in json.unicodeScalars {
-            if case "\u{7F}"..."\u{9F}" = scalar {
-                escaped += #"\u"# + padded(Int(scalar.value), to: 4, radix: 16)
-            } else {
-                escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
-    }
-
     var json: String {
-        get throws(ToolError) {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            do {
-                return escapingControls(String(decoding: try encoder.encode(self), as: UTF8.self))
-            } catch {
-                throw ToolError("\(target): \(error)")
-            }
+        get throws(ToolError) { try jsonLine(self, of: target) }
+    }
+}
+
+/// One object, without line breaks. `subject`: what it is about, for an error.
+func jsonLine(_ record: some Encodable, of subject: String) throws(ToolError) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+        return escapingControls(String(decoding: try encoder.encode(record), as: UTF8.self))
+    } catch {
+        throw ToolError("\(subject): \(error)")
+    }
+}
+
+/// Escapes the control characters that JSON allows and a terminal obeys.
+private func escapingControls(_ json: String) -> String {
+    var escaped = ""
+    for scalar in json.unicodeScalars {
+        if case "\u{7F}"..."\u{9F}" = scalar {
+            escaped += #"\u"# + padded(Int(scalar.value), to: 4, radix: 16)
+        } else {
+            escaped.unicodeScalars.append(scalar)
         }
     }
+    return escaped
 }

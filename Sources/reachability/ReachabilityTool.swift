@@ -15,6 +15,7 @@ struct ReachabilityTool: ParsableCommand {
             reachability [check] [<target> ...]
             reachability watch [<target> ...]
             reachability wait [<target> ...]
+            reachability connections
             reachability [-W] -r <target>
             """,
         discussion: """
@@ -29,10 +30,11 @@ struct ReachabilityTool: ParsableCommand {
 
             Exit status: 0 reachable, or ended on request; 1 not reachable, or time-out; 64 wrong usage or input; \
             66 a file or a network namespace cannot be opened; 70 the kernel cannot be queried; 74 standard output or \
-            a file cannot be written; 77 no right to enter a network namespace.
+            a file cannot be written; 77 no right to enter a network namespace, or to list \
+            connections.
             """,
         version: String(cString: SCNetworkReachabilityGetVersion()),
-        subcommands: [CheckCommand.self, WatchCommand.self, WaitCommand.self],
+        subcommands: [CheckCommand.self, WatchCommand.self, WaitCommand.self, ConnectionsCommand.self],
         defaultSubcommand: CheckCommand.self
     )
 

@@ -12,6 +12,8 @@ struct TargetBinding {
     var port: UInt16 = 0
     /// SO_MARK. 0: none.
     var mark: UInt32 = 0
+    /// nil: both.
+    var family: ReachabilityAddressFamily?
     /// The callback also comes when the path changes and the flags do not. Without this, a scheduled target has no
     /// state that agrees with its callbacks.
     var notifiesPath = false
@@ -53,7 +55,8 @@ final class Target {
 
     /// The default path, of the family of the source address if there is one.
     private convenience init(defaultPath binding: TargetBinding) throws(ToolError) {
-        let remote = Address(binding.source?.isIPv6 == true ? "::" : "0.0.0.0")
+        let isIPv6 = binding.source?.isIPv6 ?? (binding.family == .ipv6)
+        let remote = Address(isIPv6 ? "::" : "0.0.0.0")
         try self.init(Target.defaultPathText, .address, .addresses(local: binding.source, remote: remote), binding)
     }
 
@@ -68,6 +71,7 @@ final class Target {
             var options = ReachabilityOptions(interface: binding.interface, routingMark: binding.mark)
             options.transport = binding.transport
             options.port = binding.port
+            options.addressFamily = binding.family
             reachability = try KernelTarget(question, options, notifiesPath: binding.notifiesPath).target
         } catch {
             throw Target.refusal(of: text, question, binding, error.errno ?? Int32(__kSCStatusInvalidArgument))
@@ -170,6 +174,15 @@ extension Target {
         return address
     }
 
+    /// Whether an address is not of this family.
+    private static func isOfOther(_ family: ReachabilityAddressFamily, _ question: KernelTarget.Kind) -> Bool {
+        switch question {
+        case .addresses(let local, let remote): (remote ?? local).map { $0.isIPv6 != (family == .ipv6) } ?? false
+        case .host(let host): Address.isLiteral(host) && host.contains(":") != (family == .ipv6)
+        case .defaultPath, .socket: false
+        }
+    }
+
     /// Why the library refused to create a target. It reports only that an argument is invalid.
     private static func refusal(
         of text: String, _ question: KernelTarget.Kind, _ binding: TargetBinding, _ status: Int32
@@ -180,6 +193,10 @@ extension Target {
         if case .addresses(let local?, let remote?) = question, local.isIPv6 != remote.isIPv6 {
             let source = binding.source.map { "the source is \($0): " } ?? ""
             return ToolError("\(text): \(source)one address is IPv4, the other IPv6")
+        }
+        if let family = binding.family, Target.isOfOther(family, question) {
+            let name = family == .ipv6 ? "IPv6" : "IPv4"
+            return ToolError("\(text): is not of \(name); leave out -\(name.suffix(1))")
         }
         if let interface = binding.interface, text.contains("%") {
             return ToolError("\(text): has another zone than the interface \(interface)")

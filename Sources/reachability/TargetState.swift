@@ -24,9 +24,11 @@ struct TargetState: Equatable {
         evidence = path.evidence == SCNetworkReachabilityEvidence.socket.rawValue ? "socket" : "kernel"
     }
 
-    /// The lines of text have neither MTU nor table: a change of these alone is none.
+    /// A change of MTU, table or next hop alone is none: no callback comes for it.
     static func == (one: TargetState, other: TargetState) -> Bool {
-        one.path == other.path && one.evidence == other.evidence
+        var path = one.path
+        path.nextHop = other.path.nextHop
+        return path == other.path && one.evidence == other.evidence
     }
 
     var status: Status {
@@ -121,6 +123,7 @@ struct TargetState: Equatable {
 
     private var why: [String] { reasonText.map { ["(\($0))"] } ?? [] }
     private var proof: [String] {
-        (path.flow.isEmpty ? [] : ["flow \(path.flow)"]) + (evidence == "kernel" ? [] : ["evidence \(evidence)"])
+        (path.flow.isEmpty ? [] : ["flow \(path.flow)"]) + (path.nextHop == .failed ? ["next hop failed"] : [])
+            + (evidence == "kernel" ? [] : ["evidence \(evidence)"])
     }
 }

@@ -55,6 +55,49 @@ struct KernelTests {
         #expect(try await monitor.first { _ in true }.interface?.type == type)
     }
 
+    @Test("A monitor that reports the next hop reports that it fails and that it responds again")
+    func nextHop() async throws {
+        let namespace = try await Namespace(.gateway)
+        var options = ReachabilityOptions()
+        options.reportsNextHop = true
+        let (monitor, silent) = try namespace.inside {
+            (
+                try ReachabilityMonitor(address: "192.0.2.1", options: options),
+                try ReachabilityMonitor(address: "192.0.2.1")
+            )
+        }
+        var iterator = monitor.makeAsyncIterator(), silentIterator = silent.makeAsyncIterator()
+        #expect(await iterator.next()?.nextHop == .unknown)
+        _ = await silentIterator.next()
+        try await namespace.ip("neigh replace 10.0.0.1 lladdr 02:00:00:00:00:01 dev e0 nud reachable")
+        let unwatched = try namespace.inside { try ReachabilityMonitor(address: "192.0.2.1") }
+        #expect(unwatched.path.nextHop == .confirmed)
+        try await namespace.ip("neigh change 10.0.0.1 dev e0 nud failed")
+        let failed = try #require(await iterator.next())
+        #expect(failed.nextHop == .failed && failed.isReachable)
+        #expect(failed.description == "Reachable dev e0 via 10.0.0.1 src 10.0.0.2 (next hop failed)")
+        try await namespace.ip("neigh replace 10.0.0.1 lladdr 02:00:00:00:00:01 dev e0 nud stale")
+        #expect(await iterator.next()?.nextHop == .unconfirmed)
+        try await namespace.ip("route delete default")
+        #expect(await silentIterator.next()?.isReachable == false)
+    }
+
+    @Test("With a family, only its addresses and its default path count")
+    func family() async throws {
+        let namespace = try await Namespace(.gateway)
+        var ipv4 = ReachabilityOptions(), ipv6 = ReachabilityOptions()
+        ipv4.addressFamily = .ipv4
+        ipv6.addressFamily = .ipv6
+        let (first, second, third) = try namespace.inside {
+            (
+                try ReachabilityMonitor(options: ipv4), try ReachabilityMonitor(options: ipv6),
+                try ReachabilityMonitor(address: "192.0.2.1", options: ipv4)
+            )
+        }
+        #expect(first.path.isReachable && third.path.isReachable && second.path.reason == .noRoute)
+        #expect(throws: ReachabilityError.self) { try ReachabilityMonitor(address: "192.0.2.1", options: ipv6) }
+    }
+
     @Test("A monitor of a port follows the rules for that port")
     func port() async throws {
         let namespace = try await Namespace(.gateway)

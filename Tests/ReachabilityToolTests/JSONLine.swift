@@ -11,7 +11,7 @@ struct JSONLine: Decodable {
     }
 
     static let keys = [
-        "addresses", "destination", "evidence", "flagNames", "flags", "flow", "gateway", "interface", "mtu",
+        "addresses", "destination", "evidence", "flagNames", "flags", "flow", "gateway", "interface", "mtu", "nextHop",
         "reachable", "reason", "schema", "source", "status", "table", "target", "time", "value",
     ]
 

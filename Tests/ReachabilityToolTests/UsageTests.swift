@@ -19,6 +19,8 @@ struct UsageTests {
             ["check", "--tcp", "0"], ["check", "--udp", "65536"],
             ["check", "--tcp", "80", "--udp", "80"], ["check", "--mark", "0x"], ["watch", "--mark", "4294967296"],
             ["check", "--mark", "+1"], ["--tcp", "80", "watch"],
+            ["check", "-4", "-6"], ["check", "-4", "2001:db8::1"], ["watch", "-6", "192.0.2.1"],
+            ["check", "-6", "192.0.2.2,192.0.2.1"], ["wait", "-4", "fe80::1%lo"],
         ])
     func invalid(arguments: [String]) async throws {
         let ended = try await Tool.start(arguments).end()

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An established TCP connection to a server behind a gateway, in another network namespace, and what becomes of it: what
- * TCP says, what connect(2) says, and what the target says, and when. The lines that begin with | are the table in
- * docs/connections.md.
+ * An established TCP connection to a server behind a gateway, in another network namespace, and what becomes of it:
+ * what TCP says, what connect(2) says, and what the target says, and when. The lines that begin with | are the table
+ * in docs/connections.md.
  */
 #include <arpa/inet.h>
 #include <errno.h>
