@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#if Tool
 import ReachabilityArguments
 
 /// The arguments of the process, without its name.
@@ -24,4 +23,3 @@ enum Arguments {
         return result
     }
 }
-#endif
