@@ -182,7 +182,7 @@ static int settle_last_flow(struct SCNetworkReachability *target, struct path *p
 /* `failed`: the last callback has said so, or the next one will. The kernel may be trying again now. */
 static int find_last_next_hop(struct SCNetworkReachability *target, bool failed, struct path *path)
 {
-    const int error = netns_find_next_hop(target->netns, path);
+    const int error = full_path_find_next_hop(target->netns, path);
 
     if (error == 0 && failed)
         path->next_hop = kSCNetworkReachabilityNextHopFailed;

@@ -11,6 +11,7 @@
 #include "api/schedule.h"
 #include "base/error.h"
 #include "pure/escape.h"
+#include "route/full_path.h"
 
 /* Errors of the system are below it, statuses of the library above. */
 #define ERRNO_END 1000
@@ -328,7 +329,7 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
         append_text(&text, "on a scheduler");
     else
         append_text(&text, "%u times on %u run loops", snapshot.schedules.times, snapshot.schedules.loops);
-    if (getters_evaluate(self, QUERY_SOURCE, &path) == 0 && netns_find_next_hop(self->netns, &path) == 0)
+    if (getters_evaluate(self, QUERY_SOURCE, &path) == 0 && full_path_find_next_hop(self->netns, &path) == 0)
         append_evaluation(&text, &path);
     append_text(&text, "\n  resolver: %s",
                 target_parts(self)->lookups != NULL ? lookup_words(&snapshot) : "not needed");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The full path of questions: evaluate, read about the links on the way, evaluate again, then follow a WireGuard tunnel
- * to its peer. One tunnel can be behind another tunnel, so reading and evaluating can repeat.
+ * to its peer. One tunnel can be behind another tunnel, so reading and evaluating can repeat. And the next hop.
  *
  * What this file must never do: repeat for a link that stays unknown; or report a path as not reachable because it
  * cannot read the peers (only administrators may read them), or because of a path in this network namespace if the link
@@ -12,6 +12,8 @@
 
 #include <errno.h>
 
+#include "kernel/neighbours.h"
+#include "pure/next_hop.h"
 #include "route/evaluate.h"
 
 #define PEER_SECONDS             30 /* until a path over a peer is stale: the peer may have moved */
@@ -138,6 +140,37 @@ int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct 
     return error == 0 ? follow_peers(netns, cache, questions, ret) : error;
 }
 
+/* ---- Next hops -------------------------------------------------------------------------------------------------- */
+
+struct neighbour_call {
+    uint32_t       index;
+    struct address address;
+    uint16_t       state;
+};
+
+static int read_neighbour_in_namespace(void *argument)
+{
+    struct neighbour_call *call = argument;
+
+    return neighbours_read(call->index, &call->address, &call->state);
+}
+
+int full_path_find_next_hop(struct netns *netns, struct path *path)
+{
+    struct neighbour_call call = { .index = path->index };
+    int                   error;
+
+    path->next_hop = kSCNetworkReachabilityNextHopUnknown;
+    if (!next_hop_find(path, &call.address))
+        return 0;
+    error = netns_run(netns, read_neighbour_in_namespace, &call);
+    if (error == 0)
+        path->next_hop = next_hop_from_state(call.state);
+    return error == EOPNOTSUPP || netlink_is_withheld(error) ? 0 : error;
+}
+
+/* ---- For one call ------------------------------------------------------------------------------------------------ */
+
 /* Ends if the same link stays unknown: where link messages cannot be received, the shared link table keeps nothing that
  * was learned. */
 static int query_and_learn_links(struct netns *netns, const struct questions *questions, unsigned extras,
@@ -171,7 +204,7 @@ int full_path_query(struct netns *netns, const struct questions *questions, unsi
     if (error == 0)
         error = netns_settle_flow(netns, questions, ret);
     if (error == 0 && (extras & QUERY_NEXT_HOP) != 0)
-        error = netns_find_next_hop(netns, ret);
+        error = full_path_find_next_hop(netns, ret);
     round_cache_clear(&cache);
     return error;
 }

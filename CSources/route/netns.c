@@ -15,9 +15,7 @@
 #include "base/list.h"
 #include "base/netns_handle.h"
 #include "kernel/link_type.h"
-#include "kernel/neighbours.h"
 #include "kernel/routing_policy.h"
-#include "pure/next_hop.h"
 #include "route/evaluate.h"
 #include "route/udp_probe.h"
 
@@ -347,35 +345,6 @@ int netns_settle_flow(struct netns *netns, const struct questions *questions, st
     path->flow_unsettled = false;
     settle_flow(questions, &rules, path);
     return 0;
-}
-
-/* ---- Next hops -------------------------------------------------------------------------------------------------- */
-
-struct neighbour_call {
-    uint32_t       index;
-    struct address address;
-    uint16_t       state;
-};
-
-static int read_neighbour_in_namespace(void *argument)
-{
-    struct neighbour_call *call = argument;
-
-    return neighbours_read(call->index, &call->address, &call->state);
-}
-
-int netns_find_next_hop(struct netns *netns, struct path *path)
-{
-    struct neighbour_call call = { .index = path->index };
-    int                   error;
-
-    path->next_hop = kSCNetworkReachabilityNextHopUnknown;
-    if (!next_hop_find(path, &call.address))
-        return 0;
-    error = netns_run(netns, read_neighbour_in_namespace, &call);
-    if (error == 0)
-        path->next_hop = next_hop_from_state(call.state);
-    return error == EOPNOTSUPP || netlink_is_withheld(error) ? 0 : error;
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */

@@ -43,10 +43,6 @@ int netns_learn_link(struct netns *netns, uint32_t index, struct link *ret);
  * of its own. Returns 0 or an errno. */
 int netns_settle_flow(struct netns *netns, const struct questions *questions, struct path *path);
 
-/* Finds out whether the next hop of a path responds. May wait for RTNL, on a socket of its own. Where that cannot be
- * read (a sandbox, a kernel before 5.0), it stays Unknown. Returns 0 or an errno. */
-int netns_find_next_hop(struct netns *netns, struct path *path);
-
 /* link_type_query in the namespace, for a caller with a link table of its own. */
 int netns_query_link_type(struct netns *netns, uint32_t index, struct link *ret);
 
