@@ -178,6 +178,7 @@ int link_type_query(uint32_t index, struct link *ret)
 
     if (error == 0) {
         error = find_type(&reader, index, LINK_DEPTH, ret);
+        ret->learned = error == 0;
         netlink_close(&reader.netlink);
         genetlink_close(&reader.nl80211);
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The type of a way, for each kind of link: the same in the first evaluation, which reads no kinds, as in others. */
-#include <net/if.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/denial.h"
 #include "support/etc.h"
@@ -20,7 +21,8 @@ static SCNetworkReachabilityWay way_of(SCNetworkReachabilityRef target)
 
     if (!SCNetworkReachabilityGetNetwork(target, &network, &way, sizeof way, 1))
         fail_msg("GetNetwork: %s", SCErrorString(SCError()));
-    assert_true(network.wayCount >= 1);
+    if (network.wayCount == 0)
+        fail_msg("there is no way");
     return way;
 }
 
@@ -59,13 +61,17 @@ static const struct kind kinds[] = {
       TYPE(Virtual),
       false,
       false },
+    { { "link add name x type bridge", "link add name z type ifb", "link set dev z up master x" },
+      "bridge of an ifb",
+      TYPE(Virtual),
+      false,
+      false },
     { { "link add name x type vxlan id 4 dstport 4789 dev a" }, "vxlan", TYPE(Virtual), false, false },
     { { "link add name x type geneve id 4 remote 192.0.2.1" }, "geneve", TYPE(Virtual), false, false },
     { { "link add name x type gretap remote 192.0.2.1 dev a" }, "gretap", TYPE(Tunnel), false, false },
     { { "link add name x type ipip remote 192.0.2.1 local 192.0.2.2" }, "ipip", TYPE(Tunnel), false, false },
     { { "link add name x type gre remote 192.0.2.1 local 192.0.2.2" }, "gre", TYPE(Tunnel), false, false },
     { { "link add name x type sit remote 192.0.2.1 local 192.0.2.2" }, "sit", TYPE(Tunnel), false, false },
-    { { "link add name x type wireguard" }, "wireguard", TYPE(Tunnel), false, false },
 };
 
 static bool make_link(const struct kind *kind)
@@ -101,7 +107,8 @@ static void expect_one_type(const struct kind *kind)
         fail_msg("%s: the type is not known at first", kind->name);
     if (first.interfaceTypeIsKnown)
         expect_way(kind, &first, "at first");
-    assert_true(later.interfaceTypeIsKnown && queried.interfaceTypeIsKnown);
+    if (!later.interfaceTypeIsKnown || !queried.interfaceTypeIsKnown)
+        fail_msg("%s: the type is not known later", kind->name);
     expect_way(kind, &later, "later");
     expect_way(kind, &queried, "queried");
     SCNetworkReachabilityRelease(target);
@@ -137,8 +144,11 @@ TEST_WITH(NULL, NULL, each_kind_of_link_has_one_type)
 static void expect_cable_to(const struct namespace_other *other, unsigned index, bool is_known_at_once)
 {
     const struct kind kind = { { NULL }, "veth to another namespace", TYPE(Virtual), true, is_known_at_once };
+    char              command[100];
 
-    namespace_ip("link add name y index %u netns %d type veth peer name x", index, (int)other->pid);
+    /* Made in the other namespace: Linux 6.1 refuses an index that a link of the calling one has. */
+    snprintf(command, sizeof command, "link add name y index %u type veth peer name x netns %d", index, (int)gettid());
+    namespace_other_ip(other, command);
     namespace_other_ip(other, "link set dev y up");
     namespace_ip("address add 198.51.100.2/24 dev x");
     namespace_ip("link set dev x up");
@@ -154,7 +164,8 @@ TEST(a_veth_to_another_namespace_is_a_cable)
 
     namespace_other_open(&other);
     expect_cable_to(&other, 4711, true);
-    expect_cable_to(&other, if_nametoindex("a"), false);
+    namespace_ip("link add name z index 4712 type veth peer name w");
+    expect_cable_to(&other, 4712, false);
     namespace_other_close(&other);
 }
 
