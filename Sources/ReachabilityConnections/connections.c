@@ -16,6 +16,7 @@
 #include <linux/sock_diag.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -187,8 +188,9 @@ static int add_connection(void *info, const struct nlmsghdr *message)
                 socket.id.idiag_if);
     set_address(&connection->remote, socket.idiag_family, socket.id.idiag_dst, socket.id.idiag_dport,
                 socket.id.idiag_if);
-    if (socket.id.idiag_if != 0)
-        (void)if_indextoname(socket.id.idiag_if, connection->interface);
+    /* The kernel sends over that interface or not at all, also when its name belongs to another one. */
+    if (socket.id.idiag_if != 0 && if_indextoname(socket.id.idiag_if, connection->interface) == NULL)
+        snprintf(connection->interface, sizeof connection->interface, "%u/", socket.id.idiag_if);
     connection->user = socket.idiag_uid;
     connection->inode = socket.idiag_inode;
     connection->retransmits = socket.idiag_timer == 1 ? socket.idiag_retrans : 0; /* 1: the timer of retransmissions */
@@ -231,10 +233,11 @@ int reachability_connections(struct reachability_connection **ret, size_t *ret_c
     struct list list = { 0 };
     int         error = list_family(&list, AF_INET);
 
-    if (error == 0)
+    if (error == 0) {
         error = list_family(&list, AF_INET6);
-    if (error == ENOENT) /* the kernel has no IPv6, or no TCP */
-        error = 0;
+        if (error == ENOENT) /* a kernel without IPv6 */
+            error = 0;
+    }
     if (error != 0) {
         free(list.items);
         return error;

@@ -30,6 +30,10 @@ struct Connection {
     struct Key: Hashable {
         let local, remote: Endpoint
         let inode: UInt64
+        /// What a program can change of an open socket, and what the kernel selects a route by.
+        let interface: String
+        let mark: UInt32
+        let trafficClass: UInt8
     }
 
     let key: Key
@@ -41,7 +45,10 @@ struct Connection {
 
     private init?(_ kernel: reachability_connection) {
         guard let local = Endpoint(kernel.local), let remote = Endpoint(kernel.remote) else { return nil }
-        key = Key(local: local, remote: remote, inode: kernel.inode)
+        let interface = withUnsafeBytes(of: kernel.interface) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        key = Key(
+            local: local, remote: remote, inode: kernel.inode, interface: interface, mark: kernel.mark,
+            trafficClass: kernel.traffic_class)
         user = kernel.user
         mark = kernel.hides_mark ? nil : kernel.mark
         retransmits = kernel.retransmits
@@ -63,6 +70,9 @@ struct Connection {
         if [EPERM, EACCES, EAFNOSUPPORT, EPROTONOSUPPORT, ENOSYS].contains(error) {
             refusal.message =
                 "connections: this process may not list them: a sandbox must allow sockets of AF_NETLINK (sock_diag(7))"
+            refusal.exitStatus = ExitStatus.noPermission
+        } else if error == ENOENT {
+            refusal.message = "connections: the kernel's module tcp_diag is missing (modprobe tcp_diag)"
             refusal.exitStatus = ExitStatus.noPermission
         }
         return refusal

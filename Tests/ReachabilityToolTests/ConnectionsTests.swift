@@ -5,7 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Opens TCP connections inside a namespace and keeps them: `count` to each port of 127.0.0.1 or of the address.
+/// Opens TCP connections to the address inside a namespace and keeps them. With a third argument, their sockets are bound to
+/// that interface after that.
 private let server = """
     import socket, sys, resource
     resource.setrlimit(resource.RLIMIT_NOFILE, (20000, 20000))
@@ -18,6 +19,9 @@ private let server = """
     for i in range(count):
         client = socket.create_connection(listener.getsockname()[:2])
         kept += [client, listener.accept()[0]]
+    for connection in kept:
+        for interface in sys.argv[3:]:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode())
     print("ready", flush=True)
     sys.stdin.read()
     """
@@ -25,9 +29,11 @@ private let server = """
 @Suite("reachability connections", .namespace, .patient)
 struct ConnectionsTests {
     /// Ends with the object that it returns.
-    private func connect(_ namespace: Namespace, _ address: String, _ count: Int = 1) async throws -> RunningProcess {
+    private func connect(
+        _ namespace: Namespace, _ address: String, _ count: Int = 1, over interface: String? = nil
+    ) async throws -> RunningProcess {
         let process = try RunningProcess(
-            ["python3", "-c", server, address, "\(count)"], input: .open, in: namespace)
+            ["python3", "-c", server, address, "\(count)"] + (interface.map { [$0] } ?? []), input: .open, in: namespace)
         #expect(try await process.nextLine() == "ready")
         return process
     }
@@ -71,6 +77,19 @@ struct ConnectionsTests {
         #expect(object["reason"] as? String == "localAddressNotAssigned")
         #expect(object["local"] as? String == address && object["remote"] as? String == address)
         #expect((object["process"] as? [String: Any])?["name"] as? String == "python3")
+        withExtendedLifetime(connected) {}
+    }
+
+    @Test("A connection that is bound to a deleted interface is lost, also if another one has the name")
+    func boundToADeletedInterface() async throws {
+        let namespace = try await Namespace(ConnectionsTests.network + "\nlink add v0 type veth peer name v1")
+        let connected = try await connect(namespace, "192.0.2.9", over: "v0")
+        try await namespace.ip("link delete v0")
+        try await namespace.ip("link add v0 type veth peer name v1")
+        let ended = try await namespace.run("connections")
+        #expect(ended.status == 1)
+        #expect(ended.output.split(separator: "\n").count == 2)
+        #expect(ended.output.split(separator: "\n").allSatisfy { $0.contains("  interface missing  ") })
         withExtendedLifetime(connected) {}
     }
 
