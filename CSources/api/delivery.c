@@ -126,19 +126,18 @@ static bool follow_hop(struct target_state *state, const struct path *path)
         return false;
     had_failed = hop->failed;
     state->owed = state->owed || path->left_failed_hop;
-    if (path->hop == PATH_HOP_UNREAD)
-        return path->left_failed_hop;
     if (!next_hop_find(path, &address))
         address = (struct address){ 0 };
     if (path->index != hop->index || !address_equal(&address, &hop->address))
         *hop = (struct target_hop){
             .address = address, .index = path->index, .delivered = hop->delivered, .settled = hop->settled
         };
-    if (path->hop != PATH_HOP_UNKNOWN)
+    if (path->hop == PATH_HOP_RESPONDS || path->hop == PATH_HOP_FAILED)
         hop->failed = path->hop == PATH_HOP_FAILED;
-    if (!hop->settled)
+    if (path->hop != PATH_HOP_UNREAD && !hop->settled) {
         hop->delivered = hop->failed;
-    hop->settled = true;
+        hop->settled = true;
+    }
     return hop->failed != had_failed || path->left_failed_hop;
 }
 

@@ -15,10 +15,11 @@ void delivery_set_current_locked(struct SCNetworkReachability *target, const str
 /* The program has the current value. */
 void delivery_set_delivered_locked(struct SCNetworkReachability *target);
 
-/* A delivery must come, even if nothing changes. */
 /* A call has returned this path to the program. `extras`: QUERY_FLOW, QUERY_NEXT_HOP, or both: what the first
  * evaluation of a schedule does not read. */
 void delivery_settle_locked(struct SCNetworkReachability *target, unsigned extras, const struct path *path);
+
+/* A delivery must come, even if nothing changes. */
 void delivery_set_owed_locked(struct SCNetworkReachability *target);
 
 /* Queues a check on the schedule's loop: it delivers if a delivery is due by then. */

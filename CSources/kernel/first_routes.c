@@ -2,11 +2,12 @@
 /*
  * The first routes of a table.
  *
- * What this file must never do: read a large routing table to its end.
+ * What this file must never do: read a large routing table to its end if it can open another socket, or close the only one.
  */
 #ifdef __linux__
 #include "kernel/first_routes.h"
 
+#include <limits.h>
 #include <linux/rtnetlink.h>
 
 #include "base/netns_handle.h"
@@ -100,26 +101,35 @@ static int open_requests(void *argument)
     return netlink_open_requests(argument);
 }
 
-/* Another dump can only begin when this one has ended: by its end, or by that of the socket. */
-static int end_dump(struct reading *reading)
+static bool read_rest(struct reading *reading, unsigned limit)
 {
-    struct netlink *netlink = reading->netlink;
-    const uint32_t  sequence = netlink->sequence;
-    bool            ended = has_end_of_dump(reading);
-    int             error;
+    bool ended = has_end_of_dump(reading);
 
-    for (unsigned i = 0; !ended && i < REST_LIMIT; i++) {
-        const ssize_t length = netlink_receive(netlink, reading->rtnetlink->buffer, NETLINK_BUFFER_SIZE);
+    for (unsigned i = 0; !ended && reading->length > 0 && i < limit; i++) {
+        const ssize_t length = netlink_receive(reading->netlink, reading->rtnetlink->buffer, NETLINK_BUFFER_SIZE);
 
         reading->length = length > 0 ? (size_t)length : 0;
         ended = has_end_of_dump(reading);
     }
-    if (ended)
+    return ended;
+}
+
+/* Another dump can only begin when this one has ended: by its end, or by that of the socket. The socket is closed only
+ * when there is another one: a sandbox may refuse it. */
+static int end_dump(struct reading *reading)
+{
+    struct netlink fresh, *netlink = reading->netlink;
+    int            error;
+
+    if (read_rest(reading, REST_LIMIT))
         return 0;
+    error = netns_handle_run(reading->rtnetlink->netns, open_requests, &fresh);
+    if (error != 0)
+        return read_rest(reading, UINT_MAX) ? 0 : error;
+    fresh.sequence = netlink->sequence;
     netlink_close(netlink);
-    error = netns_handle_run(reading->rtnetlink->netns, open_requests, netlink);
-    netlink->sequence = sequence;
-    return error;
+    *netlink = fresh;
+    return 0;
 }
 
 static int read_one_datagram(struct reading *reading)

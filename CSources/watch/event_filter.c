@@ -22,7 +22,8 @@ bool event_filter_passes_all(const struct event_filter *filter, const struct sto
                              const struct gateways *gateways)
 {
     return (!filter->attached || filter->additions == store->additions) &&
-           (filter->refused || (filter->gateways == gateways->version && filter->hops == store->hops.version));
+           ((filter->refused && filter->joined) ||
+            (filter->gateways == gateways->version && filter->hops == store->hops.version));
 }
 
 /* Whether the last filter was attached long enough ago. */
@@ -79,18 +80,21 @@ static bool needs_neighbours(const struct event_filter *filter)
     return filter->gateways > 0 || filter->hops > 0;
 }
 
-/* Messages about neighbours are many, and few matter, so the socket joins their group with the first that does. They
- * come in any case: without a filter, if that cannot be attached. A sandbox may refuse the group. */
-static void join_neighbours(struct event_filter *filter, const struct netlink *events)
+/* Messages about neighbours are many, and few matter, so the socket joins their group with the first that does. Returns
+ * 0, or an errno: a sandbox refuses the group. */
+static int join_neighbours(struct event_filter *filter, const struct netlink *events)
 {
+    int error = 0;
+
     if (needs_neighbours(filter) && !filter->joined)
-        (void)netlink_join(events, RTNLGRP_NEIGH);
-    filter->joined = needs_neighbours(filter);
+        error = netlink_join(events, RTNLGRP_NEIGH);
+    filter->joined = needs_neighbours(filter) && error == 0;
+    return error;
 }
 
 int event_filter_attach(struct event_filter *filter, const struct netlink *events, const struct route_filter *program)
 {
-    int error = netlink_attach_filter(events, program->code, program->length);
+    int error = netlink_attach_filter(events, program->code, program->length), join_error;
 
     filter->attached_at = clock_now();
     filter->refused = error != 0 && error != ENOMEM;
@@ -98,8 +102,8 @@ int event_filter_attach(struct event_filter *filter, const struct netlink *event
         error = remove_filter(filter, events);
     else
         filter->attached = true;
-    join_neighbours(filter, events);
-    return error;
+    join_error = join_neighbours(filter, events);
+    return error != 0 ? error : join_error;
 }
 
 int event_filter_detach(struct event_filter *filter, const struct netlink *events, const struct store *store,
@@ -107,14 +111,14 @@ int event_filter_detach(struct event_filter *filter, const struct netlink *event
 {
     struct route_filter_gateway neighbours[ROUTE_FILTER_GATEWAYS];
     struct route_filter         program;
-    int                         error = 0;
+    int                         error = 0, join_error;
 
     route_filter_build_open(&program, neighbours, list_neighbours(filter, store, gateways, neighbours));
     if (!needs_neighbours(filter) || netlink_attach_filter(events, program.code, program.length) != 0)
         error = remove_filter(filter, events);
     else
         filter->attached = false;
-    join_neighbours(filter, events);
-    return error;
+    join_error = join_neighbours(filter, events);
+    return error != 0 ? error : join_error;
 }
 #endif

@@ -35,7 +35,7 @@ bool event_filter_passes_all(const struct event_filter *filter, const struct sto
 bool event_filter_prepare(struct event_filter *filter, const struct store *store, const struct gateways *gateways,
                           struct route_filter *ret);
 
-/* Return 0, or an errno: a filter is attached that can drop messages which affect a watch. */
+/* Return 0, or an errno: messages that affect a watch may not come, as a filter drops them or a group is refused. */
 int event_filter_attach(struct event_filter *filter, const struct netlink *events, const struct route_filter *program);
 
 /* From now on, all route messages pass. Those about neighbours pass if they are about gateways or next hops. */

@@ -29,11 +29,12 @@ struct changes {
 struct round {
     bool     active;
     int64_t  began;
-    unsigned slice;  /* steps in the next run, at most */
-    size_t   left;   /* steps of the round, at most */
-    bool     failed; /* an evaluation, or reading messages or links */
-    bool     reread; /* the lifetimes are read in this round */
-    bool     quiet;  /* no change but the time is the cause */
+    unsigned slice;      /* steps in the next run, at most */
+    size_t   left;       /* steps of the round, at most */
+    bool     failed;     /* an evaluation, or reading messages or links */
+    bool     reread;     /* the lifetimes are read in this round */
+    bool     quiet;      /* no change but the time is the cause */
+    bool     incomplete; /* it was not quiet, and left work: then the next one is not quiet */
 };
 
 struct monitor {

@@ -56,8 +56,9 @@ static unsigned note_gateways(struct monitor *monitor, const struct path *path)
 
 /* ---- Next hops -------------------------------------------------------------------------------------------------- */
 
-/* Reads whether the next hop of a watch responds, if that is not known and the filter passes the messages about it. */
-static void read_hop(struct monitor *monitor, struct path_watch *watch)
+/* Reads whether the next hop of a watch responds, if that is not known and the filter passes the messages about it. Returns
+ * 0 or an errno. */
+static int read_hop(struct monitor *monitor, struct path_watch *watch)
 {
     struct hops          *hops = &monitor->store.hops;
     const struct hop_use *use;
@@ -65,6 +66,7 @@ static void read_hop(struct monitor *monitor, struct path_watch *watch)
     struct hop           *hop;
     uint32_t              index = 0;
     uint16_t              state;
+    bool                  is_unreadable;
     int                   error;
 
     runloop_lock(monitor->loop);
@@ -75,15 +77,17 @@ static void read_hop(struct monitor *monitor, struct path_watch *watch)
     }
     runloop_unlock(monitor->loop);
     if (index == 0)
-        return;
+        return 0;
     error = neighbours_query(&monitor->rtnetlink, index, &address, &state);
+    is_unreadable = error == EOPNOTSUPP || netlink_is_withheld(error); /* a kernel before 5.0, or a sandbox */
     runloop_lock(monitor->loop);
     hop = hops_find(hops, index, &address);
     if (hop != NULL && error == 0)
         hops_set(hops, hop, state);
-    else if (hop != NULL)
-        hops_believe(hops, hop); /* a sandbox, or a kernel before 5.0 */
+    else if (hop != NULL && is_unreadable)
+        hops_believe(hops, hop);
     runloop_unlock(monitor->loop);
+    return is_unreadable ? 0 : error;
 }
 
 /* Sets the next hop of the watch's entry to that of the path. Returns 0 or ENOMEM. */
@@ -109,11 +113,13 @@ static int find_hop(struct monitor *monitor, struct path_watch *watch, struct pa
     const struct hop_use *use;
     int                   error;
 
-    read_hop(monitor, watch); /* the one before */
-    error = use_hop(monitor, watch, path);
+    error = read_hop(monitor, watch); /* the one before */
+    if (error == 0)
+        error = use_hop(monitor, watch, path);
+    if (error == 0)
+        error = read_hop(monitor, watch);
     if (error != 0)
         return error;
-    read_hop(monitor, watch);
     runloop_lock(monitor->loop);
     use = watch->monitor == NULL ? NULL : entry_of(watch)->hop;
     path->hop = use == NULL ? PATH_HOP_UNKNOWN : use->hop->unread ? PATH_HOP_UNREAD : (uint8_t)use->hop->state;

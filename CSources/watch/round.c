@@ -46,18 +46,21 @@ static void open_filter_locked(struct monitor *monitor)
 }
 
 /* Its owner may have a newer path than the one that the watch did not take. */
-static void refuse(struct monitor *monitor, struct path_watch *watch)
+static void refuse(struct monitor *monitor, struct path_watch *watch, const struct path *path)
 {
     runloop_lock(monitor->loop);
-    if (watch->monitor != NULL)
+    if (watch->monitor != NULL) {
+        if (path->left_failed_hop && entry_of(watch)->hop != NULL)
+            entry_of(watch)->hop->left_failed = true;
         store_refuse(&monitor->store, watch);
+    }
     runloop_unlock(monitor->loop);
 }
 
 static void give(struct monitor *monitor, struct path_watch *watch, const struct path *path, unsigned path_version)
 {
     if (!watch->type->accept(watch, path, path_version))
-        refuse(monitor, watch);
+        refuse(monitor, watch, path);
 }
 
 /* What is done in a step. */
@@ -333,7 +336,9 @@ void round_note_changes(struct monitor *monitor, const struct changes *changes, 
     bool          pppd = false;
 
     if (begins) {
-        *round = (struct round){ .active = true, .began = clock_now(), .slice = SLICE_FIRST, .quiet = true };
+        *round = (struct round){
+            .active = true, .began = clock_now(), .slice = SLICE_FIRST, .quiet = !round->incomplete
+        };
         pppd = round_cache_begin(&monitor->cache);
         if (monitor->plan.reread <= round->began)
             route_ends_reread(&monitor->route_ends, &monitor->rtnetlink);
@@ -378,6 +383,7 @@ void round_end(struct monitor *monitor, bool more)
         monitor->unfinished = NEVER_SENT;
     if (more || store_has_work(store))
         runloop_source_due_locked(monitor->loop, &monitor->source);
+    round->incomplete = !round->quiet && (more || round->failed || store->starved || store_has_work(store));
     pppd = store->pppd > 0;
     plan_pppd(plan, now, pppd);
     plan_reread(plan, now, ends_can_shorten(store) || route_ends_can_shorten(&monitor->route_ends),

@@ -346,7 +346,8 @@ SC_FLAGS(SCNetworkReachabilityOption) {
     /* The callback also runs when reason, gateway or source changed and the flags did not. */
     kSCNetworkReachabilityOptionNotifyPath = 1u << 0,
     /* SCNetworkReachabilityGetNetwork can be called. The callback also runs once after the target is scheduled, and
-     * when the result of that call changes. Only for the default path of all interfaces, without a mark. */
+     * when the result of that call changes. Only for the default path of all interfaces and both families,
+     * without a mark and a flow. */
     kSCNetworkReachabilityOptionNotifyNetwork = 1u << 1,
     /* The callback also runs when the next hop fails (NextHopFailed), when it responds again, and when the path gets
      * another one because it has failed. While the kernel tries again, it still counts as failed. */

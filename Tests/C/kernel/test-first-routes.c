@@ -2,7 +2,9 @@
 /* The first routes of a table: no long one is read to its end, and the socket for requests can be used again. */
 #include <linux/rtnetlink.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "kernel/first_routes.h"
 #include "route/netns.h"
@@ -97,6 +99,22 @@ TEST(a_long_table_is_not_read_to_its_end)
 {
     add_routes(MANY);
     assert_true(read_two_routes());
+    expect_usable();
+    assert_true(rtnetlink_is_ours(&rtnetlink));
+}
+
+TEST(the_only_socket_is_kept_if_no_other_can_be_made)
+{
+    struct rlimit limit, none;
+
+    add_routes(MANY);
+    unit_check(getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
+    none = limit;
+    none.rlim_cur = (rlim_t)dup(0); /* the number of the next descriptor */
+    close((int)none.rlim_cur);
+    unit_check(setrlimit(RLIMIT_NOFILE, &none), "setrlimit");
+    assert_false(read_two_routes());
+    unit_check(setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
     expect_usable();
     assert_true(rtnetlink_is_ours(&rtnetlink));
 }

@@ -18,10 +18,11 @@ enum { STORM = 1000 };
 static struct watcher watcher; /* stopped at the end of each test */
 static struct writer  writer;
 
-static int         refused; /* the option that setsockopt refuses; 0: none */
-static const char *added;   /* a route that is added just before the filter is removed; NULL: none */
-static bool        unsafe;  /* the filter was replaced or removed, and no query has waited for RTNL since */
-static unsigned    queries; /* in this state */
+static int         refused;            /* the option that setsockopt refuses; 0: none */
+static bool        refuses_neighbours; /* to join their group */
+static const char *added;              /* a route that is added just before the filter is removed; NULL: none */
+static bool        unsafe;             /* the filter was replaced or removed, and no query has waited for RTNL since */
+static unsigned    queries;            /* in this state */
 static unsigned    attachments;
 
 static void add_route(const char *prefix);
@@ -35,6 +36,11 @@ int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_
     const bool changes = level == SOL_SOCKET && (option == SO_ATTACH_FILTER || option == SO_DETACH_FILTER);
 
     if (refused != 0 && level == SOL_SOCKET && (option == refused || replaces)) {
+        errno = EPERM;
+        return -1;
+    }
+    if (refuses_neighbours && level == SOL_NETLINK && option == NETLINK_ADD_MEMBERSHIP &&
+        *(const int *)value == RTNLGRP_NEIGH) {
         errno = EPERM;
         return -1;
     }
@@ -69,6 +75,7 @@ static void begin(void)
     namespace_ip("-6 route add default via 2001:db8::1");
     unit_check(writer_open(&writer), "writer_open");
     refused = 0;
+    refuses_neighbours = false;
     added = NULL;
 }
 
@@ -376,4 +383,35 @@ TEST(if_the_filter_cannot_be_replaced_a_new_gateway_counts)
     namespace_ip("neigh change 2001:db8::1 dev a nud failed");
     assert_true(is_readable(watcher.loop));
     watcher_stop(&later);
+}
+
+/* ---- Neighbours --------------------------------------------------------------------------------------------------- */
+
+/* A target that is scheduled later reports that its next hop fails. */
+static void expect_failure_is_reported(void)
+{
+    struct watcher later;
+
+    namespace_ip("neigh replace 192.0.2.1 lladdr 02:00:00:00:00:01 dev a nud reachable");
+    watcher_schedule_on(&later, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyNextHop), watcher.loop);
+    EXPECT_QUIET(&later);
+    namespace_ip("neigh replace 192.0.2.1 dev a nud failed");
+    EXPECT_CHANGE(&later, R);
+    assert_int_equal(expect_path_of(later.target).nextHop, kSCNetworkReachabilityNextHopFailed);
+    watcher_stop(&later);
+}
+
+TEST(next_hops_are_polled_if_the_group_of_neighbours_is_refused)
+{
+    watcher_start(&watcher, expect_target("203.0.113.7"));
+    refuses_neighbours = true;
+    expect_failure_is_reported();
+}
+
+TEST(next_hops_are_followed_if_no_filter_can_be_attached)
+{
+    watcher_start(&watcher, expect_target("203.0.113.7"));
+    refused = SO_ATTACH_FILTER;
+    assert_int_equal(count_wakes(watcher.loop), 2 * STORM);
+    expect_failure_is_reported();
 }
