@@ -44,7 +44,8 @@ struct hops {
 
 void hops_init(struct hops *hops);
 
-/* The entry has this next hop from now on. *use: what it has; NULL: none. Returns 0, or ENOMEM: it has the one before. */
+/* The entry has this next hop from now on. *use: what it has; NULL: none. Returns 0 or
+ * ENOMEM; then it has the one before. */
 int hops_use(struct hops *hops, struct hop_use **use, struct entry *entry, uint32_t index,
              const struct address *address);
 

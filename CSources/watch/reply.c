@@ -56,8 +56,8 @@ static unsigned note_gateways(struct monitor *monitor, const struct path *path)
 
 /* ---- Next hops -------------------------------------------------------------------------------------------------- */
 
-/* Reads whether the next hop of a watch responds, if that is not known and the filter passes the messages about it. Returns
- * 0 or an errno. */
+/* Reads whether the next hop of a watch responds, if that is not known and the filter passes the messages about it.
+ * Returns 0 or an errno. */
 static int read_hop(struct monitor *monitor, struct path_watch *watch)
 {
     struct hops          *hops = &monitor->store.hops;

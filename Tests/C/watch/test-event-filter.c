@@ -385,7 +385,7 @@ TEST(if_the_filter_cannot_be_replaced_a_new_gateway_counts)
     watcher_stop(&later);
 }
 
-/* ---- Neighbours --------------------------------------------------------------------------------------------------- */
+/* ---- Neighbours -------------------------------------------------------------------------------------------------- */
 
 /* A target that is scheduled later reports that its next hop fails. */
 static void expect_failure_is_reported(void)
