@@ -2,8 +2,8 @@
 /*
  * The first routes of a table.
  *
- * What this file must never do: read a large routing table to its end if another socket can be opened, or close the only
- * one.
+ * What this file must never do: read a large routing table to its end, unless no other socket can be opened; or close
+ * the only one.
  */
 #ifdef __linux__
 #include "kernel/first_routes.h"
