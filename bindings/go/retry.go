@@ -4,7 +4,8 @@ package reachability
 
 import (
 	"context"
-	"math/rand"
+	"crypto/rand"
+	"math/big"
 	"net/netip"
 	"time"
 )
@@ -23,6 +24,8 @@ func (w Wake) String() string { return [...]string{"time", "reachable", "path"}[
 
 // A RetryTimer is the sleep between two attempts to connect, which ends early when an attempt has become worth while.
 //
+//	ctx, cancel := context.WithCancel(ctx)
+//	defer cancel() // ends the watch
 //	timer, err := reachability.Target{Host: "db.internal"}.NewRetryTimer(ctx)
 //	if err != nil {
 //		return err
@@ -41,7 +44,8 @@ func (w Wake) String() string { return [...]string{"time", "reachable", "path"}[
 //
 // A sleep ends early if the host becomes reachable, or its path gets another interface, gateway or source while it is
 // reachable. An unreachable host only means that the sleep lasts its time. What changes during the attempt ends the next
-// sleep, at once. It does not see that the host itself comes back: that needs the attempts.
+// sleep, at once, unless it is undone before the sleep begins. It does not see that the host itself comes back: that needs
+// the attempts.
 type RetryTimer struct {
 	// Jitter makes a change end the sleep after a random part of this time. 250 ms are good for many clients of one
 	// server, which must not come all at once.
@@ -86,8 +90,11 @@ func (t *trigger) observe(path Path, now time.Time, jitter time.Duration) {
 	}
 	if wake != WakeTime && t.wake == WakeTime {
 		t.wake, t.due = wake, now
+		// Not from math/rand: up to Go 1.19, its numbers are the same in all processes.
 		if jitter > 0 {
-			t.due = now.Add(time.Duration(rand.Int63n(int64(jitter))))
+			if part, err := rand.Int(rand.Reader, big.NewInt(int64(jitter))); err == nil {
+				t.due = now.Add(time.Duration(part.Int64()))
+			}
 		}
 	}
 	t.wasLost, t.last = false, &current

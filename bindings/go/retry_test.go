@@ -5,7 +5,10 @@ package reachability
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
+	"regexp"
 	"runtime"
 	"sync"
 	"testing"
@@ -121,6 +124,30 @@ func TestJitterSpreadsWakesEvenly(t *testing.T) {
 		if count < 800 || count > 1200 {
 			t.Fatal(tenths)
 		}
+	}
+}
+
+// Up to Go 1.19, the global source of math/rand has the same seed in each process.
+func TestTwoProcessesDrawDifferentJitter(t *testing.T) {
+	const variable = "REACHABILITY_TEST_DRAW"
+	if os.Getenv(variable) != "" {
+		var trigger trigger
+		now := time.Now()
+		trigger.observe(Path{}, now, time.Hour)
+		trigger.observe(reachablePath, now, time.Hour)
+		fmt.Println("draw", trigger.due.Sub(now))
+		return
+	}
+	var draws [2]string
+	for i := range draws {
+		output, err := exec.Command("env", "-u", "REACHABILITY_TEST_INSIDE", variable+"=1", // a namespace of its own
+			os.Args[0], "-test.run=^"+t.Name()+"$").Output()
+		if draws[i] = regexp.MustCompile("draw .*").FindString(string(output)); err != nil || draws[i] == "" {
+			t.Fatal(err, string(output))
+		}
+	}
+	if draws[0] == draws[1] {
+		t.Fatal("both:", draws[0])
 	}
 }
 
