@@ -34,12 +34,13 @@ async def connect_when_worth_it(
         try:
             await asyncio.wait((attempt, change), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            woken = change.done()
             attempt.cancel()
             change.cancel()
             await asyncio.gather(attempt, change, return_exceptions=True)
         if not attempt.cancelled() and not isinstance(attempt.exception(), errors):
             return attempt.result()
+        if woken := not change.cancelled():
+            change.result()  # raises what the sleep has raised
         if woken or await timer.sleep_async(pause) is not Wake.TIME:
             pause = shortest
         else:
