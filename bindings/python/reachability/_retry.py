@@ -89,7 +89,8 @@ class RetryTimer:
 
     A sleep ends early if the host becomes reachable, or its path gets another interface, gateway or source while it is
     reachable. An unreachable host only means that the sleep lasts its time. What changes during the attempt ends the next
-    sleep, at once. It does not see that the host itself comes back: that needs the attempts.
+    sleep, at once, unless it is undone before the sleep begins. It does not see that the host itself comes back: that needs
+    the attempts.
 
     If changes go on, they end one sleep in `min_interval` seconds. With `jitter`, a change ends the sleep after a random
     part of so many seconds: 0.25 is good for many clients of one server, which must not come all at once.
@@ -143,8 +144,32 @@ class RetryTimer:
         """The same as sleep(), for asyncio and trio: it does not block the event loop, and can be cancelled."""
         end = self._begin(seconds)
         while (wake := self._trigger.take(time.monotonic(), end)) is None:
-            self._observe(await _next_within(self._watch, self._left(end)))
+            await self._observe_within(self._left(end))
         return wake
+
+    async def _observe_within(self, seconds: float) -> None:
+        """Takes the next path, if it comes in time."""
+        try:
+            if trio := _hub.trio_of_this_task():
+                with trio.move_on_after(seconds):
+                    self._observe(await self._watch.__anext__())
+            else:
+                await self._observe_within_asyncio(seconds)
+        except StopAsyncIteration:
+            raise ValueError("the timer is closed") from None
+
+    async def _observe_within_asyncio(self, seconds: float) -> None:
+        """Not with wait_for(): up to Python 3.11 it swallows a cancellation that comes with the result."""
+        next_path = asyncio.ensure_future(self._watch.__anext__())
+        try:
+            await asyncio.wait({next_path}, timeout=None if math.isinf(seconds) else seconds)
+        finally:
+            if next_path.cancel():
+                await asyncio.wait({next_path})
+            elif not next_path.exception():
+                self._observe(next_path.result())  # the watch does not return it again
+        if not next_path.cancelled():
+            next_path.result()  # raises
 
     def close(self) -> None:
         """Ends the sleep of another thread or task. Any thread may call this, and any number of times."""
@@ -155,17 +180,3 @@ class RetryTimer:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
-
-
-async def _next_within(watch: Watch, seconds: float) -> Path | None:
-    """The next path. None: the time is over."""
-    try:
-        if trio := _hub.trio_of_this_task():
-            with trio.move_on_after(seconds):
-                return await watch.__anext__()
-            return None
-        return await asyncio.wait_for(watch.__anext__(), None if math.isinf(seconds) else seconds)
-    except asyncio.TimeoutError:
-        return None
-    except StopAsyncIteration:
-        raise ValueError("the timer is closed") from None

@@ -13,7 +13,7 @@ from typing import Any, Awaitable, Callable, Iterator
 
 import pytest
 
-from reachability import Path, Reason, RetryTimer, Wake, check
+from reachability import Path, Reason, RetryTimer, Wake, Watch, check
 from reachability._hub import Hub
 from reachability._retry import Trigger
 
@@ -184,6 +184,28 @@ def test_cancelled_task_sleeps_no_longer(route: Route) -> None:
                 await asyncio.wait_for(timer.sleep_async(PATIENCE), 0.01)
             assert await timer.sleep_async(0.01) is Wake.TIME
 
+    asyncio.run(main())
+
+
+def test_cancelled_task_ends_and_loses_no_change_that_came_with_it(route: Route, monkeypatch: pytest.MonkeyPatch) -> None:
+    next_path = Watch.__anext__
+
+    async def main() -> None:
+        with RetryTimer(FAR) as timer:
+            sleep = asyncio.ensure_future(timer.sleep_async(PATIENCE))
+
+            async def cancel_after_path(watch: Watch) -> Path:
+                path = await next_path(watch)
+                sleep.cancel()
+                return path
+
+            monkeypatch.setattr(Watch, "__anext__", cancel_after_path)
+            threading.Timer(0.01, route, ["add"]).start()
+            with pytest.raises(asyncio.CancelledError):
+                await sleep
+            assert await timer.sleep_async(PATIENCE) is Wake.REACHABLE
+
+    route("del")
     asyncio.run(main())
 
 
