@@ -87,6 +87,9 @@ impl Trigger {
     }
 }
 
+/// A hundred years: a moment so far from now is still an `Instant`.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
 /// From 0 to 1.
 fn random() -> f64 {
     let bits = RandomState::new().build_hasher().finish(); // each has other keys
@@ -116,7 +119,8 @@ fn random() -> f64 {
 ///
 /// A sleep ends early if the host becomes reachable, or its path gets another interface, gateway or source while it is
 /// reachable. An unreachable host only means that the sleep lasts its time. What changes during the attempt ends the next
-/// sleep, at once. It does not see that the host itself comes back: that needs the attempts.
+/// sleep, at once, unless it is undone before the sleep begins. It does not see that the host itself comes back: that needs
+/// the attempts.
 ///
 /// The library's one thread serves all timers.
 pub struct RetryTimer {
@@ -142,14 +146,14 @@ impl RetryTimer {
     /// must not come all at once.
     #[must_use]
     pub fn jitter(mut self, jitter: Duration) -> RetryTimer {
-        self.jitter = jitter;
+        self.jitter = jitter.min(LONGEST);
         self
     }
 
     /// If changes go on, they end one sleep in this time (1 s).
     #[must_use]
     pub fn min_interval(mut self, interval: Duration) -> RetryTimer {
-        self.min_interval = interval;
+        self.min_interval = interval.min(LONGEST);
         self
     }
 
@@ -283,6 +287,21 @@ mod tests {
             })
             .count();
         assert_eq!(wakes, 10);
+    }
+
+    #[test]
+    fn longest_jitter_and_interval_are_accepted() {
+        let path = reachable();
+        let timer = Target::host("127.0.0.1").retry_timer().expect("the kernel is queried");
+        let RetryTimer { mut trigger, jitter, min_interval, .. } = timer.jitter(Duration::MAX).min_interval(Duration::MAX);
+        let now = Instant::now();
+        trigger.observe(&lost(&path), now, jitter);
+        trigger.observe(&path, now, jitter);
+        let due = trigger.next(None).0.expect("it is due");
+        assert_eq!(trigger.take(due, None, min_interval), Some(Wake::Reachable));
+        trigger.observe(&lost(&path), due, Duration::ZERO);
+        trigger.observe(&path, due, Duration::ZERO);
+        assert_eq!(trigger.take(due, None, min_interval), None); // the interval is not over
     }
 
     #[test]
