@@ -173,16 +173,19 @@ export interface RetryOptions extends Options {
  * reachable, or its path gets another interface, gateway or source while it is reachable.
  *
  *     const timer = new RetryTimer('db.internal');
- *     let pause = 1000;
- *     while (!(await connect())) { // the first attempt is always made
- *       const wake = await timer.sleep(pause, { signal });
- *       pause = wake === 'time' ? Math.min(pause * 2, 120_000) : 1000;
+ *     try {
+ *       let pause = 1000;
+ *       while (!(await connect())) { // the first attempt is always made
+ *         const wake = await timer.sleep(pause, { signal });
+ *         pause = wake === 'time' ? Math.min(pause * 2, 120_000) : 1000;
+ *       }
+ *     } finally {
+ *       timer.close();
  *     }
- *     timer.close();
  *
  * An unreachable host only means that the sleep lasts its time. What changes during the attempt ends the next sleep, at
- * once. It does not see that the host itself comes back: that needs the attempts. An open timer does not keep the
- * process alive, a sleep does.
+ * once, unless it is undone before the sleep begins. It does not see that the host itself comes back: that needs the
+ * attempts. An open timer does not keep the process alive, a sleep does.
  */
 export declare class RetryTimer {
   constructor(host?: string | null, options?: RetryOptions);

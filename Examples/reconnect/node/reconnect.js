@@ -1,7 +1,11 @@
 // Node: connects when it is worth an attempt, and not only when the back-off is over.
 //
 //   const timer = new RetryTimer('192.0.2.1');
-//   const socket = await connectWhenWorthIt(timer, { host: '192.0.2.1', port: 443 });
+//   try {
+//     const socket = await connectWhenWorthIt(timer, { host: '192.0.2.1', port: 443 });
+//   } finally {
+//     timer.close();
+//   }
 'use strict';
 
 const net = require('node:net');
