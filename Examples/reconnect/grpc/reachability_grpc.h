@@ -76,7 +76,9 @@ class BackoffReset
         std::shared_ptr<grpc::Channel> channel; /* nullptr: the object is gone */
         std::chrono::milliseconds      jitter, minimum;
         SCNetworkReachabilityPath      last = kSCNetworkReachabilityPathInitializer;
-        bool                           has_last = false, was_lost = false, is_due = false;
+        bool                           has_last = false, was_lost = false;
+        bool                           is_wanted = false; /* a reset. A loss takes it back */
+        bool                           is_due = false;    /* the alarm is set */
         Clock::time_point              not_before;
         grpc::Alarm                    alarm;
     };
@@ -115,6 +117,7 @@ class BackoffReset
             return;
         if (!(path.flags & kSCNetworkReachabilityFlagsReachable)) {
             state->was_lost = true;
+            state->is_wanted = false;
             return;
         }
         if (state->was_lost || (state->has_last && leaves_otherwise(state->last, path)))
@@ -133,6 +136,7 @@ class BackoffReset
         const Clock::duration delay = std::max(std::chrono::duration_cast<Clock::duration>(state->jitter * part),
                                                state->not_before - now);
 
+        state->is_wanted = true;
         if (state->is_due)
             return;
         if (delay <= Clock::duration::zero()) {
@@ -140,15 +144,21 @@ class BackoffReset
             return;
         }
         state->is_due = true;
-        state->alarm.Set(std::chrono::system_clock::now() + delay, [state](bool) {
+        state->alarm = grpc::Alarm(); /* another one, as the callback of the last one may not have returned */
+        state->alarm.Set(std::chrono::system_clock::now() + delay, [weak = std::weak_ptr<State>(state)](bool) {
+            const std::shared_ptr<State> state = weak.lock(); /* nullptr: the object is gone, and its alarm with it */
+            if (state == nullptr)
+                return;
             std::lock_guard<std::mutex> lock(state->mutex);
             state->is_due = false;
-            reset(*state);
+            if (state->is_wanted)
+                reset(*state);
         });
     }
 
     static void reset(State &state)
     {
+        state.is_wanted = false;
         state.not_before = Clock::now() + state.minimum;
         if (state.channel != nullptr)
             grpc::experimental::ChannelResetConnectionBackoff(state.channel.get());
