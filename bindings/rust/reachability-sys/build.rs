@@ -31,7 +31,11 @@ const LIBRARY: &str = "libreachability >= 0.1.0";
 /// What pkg-config prints.
 fn flags(options: &str, package: &str) -> Vec<String> {
     let program = pkg_config();
-    let output = match Command::new(&program).args(options.split(' ')).arg(package).output() {
+    let mut command = Command::new(&program);
+    if cfg!(feature = "static") {
+        command.env("PKG_CONFIG_ALLOW_SYSTEM_LIBS", "1"); // rustc looks for a static library in no folder of the system
+    }
+    let output = match command.args(options.split(' ')).arg(package).output() {
         Ok(output) if output.status.success() => output,
         Ok(output) => fail(&format!("{package} was not found: {}", String::from_utf8_lossy(&output.stderr))),
         Err(error) => fail(&format!("{program}: {error}")),
