@@ -293,7 +293,8 @@ mod tests {
     fn longest_jitter_and_interval_are_accepted() {
         let path = reachable();
         let timer = Target::host("127.0.0.1").retry_timer().expect("the kernel is queried");
-        let RetryTimer { mut trigger, jitter, min_interval, .. } = timer.jitter(Duration::MAX).min_interval(Duration::MAX);
+        let RetryTimer { mut trigger, jitter, min_interval, .. } =
+            timer.jitter(Duration::MAX).min_interval(Duration::MAX);
         let now = Instant::now();
         trigger.observe(&lost(&path), now, jitter);
         trigger.observe(&path, now, jitter);
