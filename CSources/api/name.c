@@ -97,22 +97,17 @@ static struct questions *questions_of_addresses(const struct SCNetworkReachabili
     const struct question *initial = &target->state->parts->initial->items[0];
     struct question       *items = calloc(result->count, sizeof *items);
     struct questions      *questions;
-    size_t                 count = 0;
 
     if (items == NULL)
         return NULL;
     for (size_t i = 0; i < result->count; i++) {
-        struct question *item = &items[count];
+        struct question *item = &items[i];
 
-        if (initial->family != AF_UNSPEC && result->items[i].address.family != initial->family)
-            continue;
         *item = *initial; /* the same interface and mark */
         item->destination = result->items[i].address;
         item->scope = address_needs_scope(&item->destination) ? result->items[i].scope : 0;
-        count++;
     }
-    questions = questions_create(
-        items, count, count > 0 ? kSCNetworkReachabilityReasonNone : kSCNetworkReachabilityReasonNameNotFound);
+    questions = questions_create(items, result->count, kSCNetworkReachabilityReasonNone);
     free(items);
     return questions;
 }
@@ -235,7 +230,8 @@ static const struct lookup_waiter_type waiter_type = { .owner = owner_of_waiter,
 static void start_lookup_locked(struct SCNetworkReachability *target, enum lookup_kind kind)
 {
     struct lookups *lookups = lookups_of(target);
-    const int       error = lookup_start(target->netns, target->state->parts->name, kind, &lookups->waiter);
+    const int       family = target->state->parts->initial->items[0].family;
+    const int       error = lookup_start(target->netns, target->state->parts->name, family, kind, &lookups->waiter);
 
     lookups->running = error == 0 || error == EINPROGRESS;
     lookups->outdated = false;

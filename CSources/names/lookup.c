@@ -19,8 +19,8 @@
  *   doubles its speed in each round trip, up to 64, and one that falls silent has few threads when that is noticed.
  * - First look-ups start before repeated ones, and those before names that failed. Domains take turns.
  *
- * There is one look-up of a name in a namespace at a time, and all who want the name wait for it. If a thread cannot be
- * started, the name waits for those that there are.
+ * There is one look-up of a name and address family in a namespace at a time, and all who want these wait for it. If a
+ * thread cannot be started, the name waits for those that there are.
  *
  * What this file must never do: let a caller wait, or hold a lock while it calls the resolver or a waiter.
  */
@@ -40,13 +40,15 @@
 
 #define THREAD_NAME "reach-resolver"
 
-/* One look-up, shared by all who wait for the name in the namespace. It has one owner: the queue, then the thread that
- * took it. A queued look-up is freed with its last waiter; one under way is freed when getaddrinfo returns. */
+/* One look-up, shared by all who wait for the name and family in the namespace. It has one owner: the queue, then the
+ * thread that took it. A queued look-up is freed with its last waiter; one under way is freed when getaddrinfo
+ * returns. */
 struct lookup {
     struct lookup_turn turn;
     struct list        waiters;
     struct hash_node   tree_node; /* in pool.lookups */
-    struct netns      *netns; /* retained while a thread has the look-up; before that the waiters' owners retain it */
+    struct netns      *netns;  /* retained while a thread has the look-up; before that the waiters' owners retain it */
+    sa_family_t        family; /* AF_UNSPEC: both */
     bool               outdated : 1, in_pause : 1; /* as of struct lookup_result */
     char               name[];
 };
@@ -57,7 +59,7 @@ static struct {
     bool                prepared;
     unsigned            threads; /* including those that are being started: queue.coming */
     struct lookup_queue queue;
-    struct hash_node   *lookups; /* all, by name and namespace */
+    struct hash_node   *lookups; /* all, by name, family and namespace */
 } pool;
 
 static void prepare_pool_locked(void)
@@ -103,7 +105,7 @@ static uint64_t hash_domain(const struct netns *netns, const char *name)
     return hash_text(netns, domain, length);
 }
 
-static struct lookup *lookup_create(struct netns *netns, const char *name, enum lookup_kind kind,
+static struct lookup *lookup_create(struct netns *netns, const char *name, int family, enum lookup_kind kind,
                                     struct lookup_waiter *waiter)
 {
     const size_t   size = strlen(name) + 1;
@@ -114,6 +116,7 @@ static struct lookup *lookup_create(struct netns *netns, const char *name, enum 
         return NULL;
     memset(lookup, 0, offsetof(struct lookup, name)); /* the memory may end before the structure does */
     lookup->netns = netns;
+    lookup->family = (sa_family_t)family;
     lookup->tree_node.hash = hash_text(netns, name, size - 1);
     lookup->turn.kind = (uint8_t)kind;
     list_init(&lookup->turn.node);
@@ -126,10 +129,11 @@ static bool is_same_lookup(const struct hash_node *node, const void *info)
 {
     const struct lookup *lookup = container_of(node, const struct lookup, tree_node), *wanted = info;
 
-    return lookup->netns == wanted->netns && strcmp(lookup->name, wanted->name) == 0;
+    return lookup->netns == wanted->netns && lookup->family == wanted->family &&
+           strcmp(lookup->name, wanted->name) == 0;
 }
 
-/* Returns the look-up of the same name in the same namespace, or NULL. */
+/* Returns the look-up of the same name and family in the same namespace, or NULL. */
 static struct lookup *find_lookup_locked(const struct lookup *wanted)
 {
     struct hash_node *node = hash_tree_find(pool.lookups, wanted->tree_node.hash, is_same_lookup, wanted);
@@ -248,7 +252,7 @@ static struct lookup *run_lookup(struct lookup *lookup)
     struct lookup       *next;
 
     if (netns_enter(lookup->netns) == 0)
-        resolver_resolve(lookup->name, &result);
+        resolver_resolve(lookup->name, lookup->family, &result);
     next = end_and_begin_next(lookup, &result);
     deliver_result(lookup, &result);
     return next;
@@ -306,8 +310,8 @@ static void add_waiter_locked(struct lookup *lookup, struct lookup_waiter *waite
     list_append(&lookup->waiters, &waiter->node);
 }
 
-/* Consumes `fresh`. It is queued, unless there is a look-up of the same name: then the waiter joins that one. Consumes
- * `fresh_domain`, which is NULL if the waiter has a domain already. */
+/* Consumes `fresh`. It is queued, unless there is a look-up of the same name and family: then the waiter joins that
+ * one. Consumes `fresh_domain`, which is NULL if the waiter has a domain already. */
 static void join_or_queue(struct lookup *fresh, struct lookup_domain *fresh_domain, struct lookup_waiter *waiter)
 {
     struct lookup *lookup;
@@ -347,9 +351,9 @@ static int status_of_waiter(const struct lookup_waiter *waiter, int error)
     return status;
 }
 
-int lookup_start(struct netns *netns, const char *name, enum lookup_kind kind, struct lookup_waiter *waiter)
+int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind, struct lookup_waiter *waiter)
 {
-    struct lookup        *lookup = lookup_create(netns, name, kind, waiter);
+    struct lookup        *lookup = lookup_create(netns, name, family, kind, waiter);
     struct lookup_domain *domain = NULL;
     int                   status;
 

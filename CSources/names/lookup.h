@@ -35,11 +35,13 @@ struct lookup_waiter {
     unsigned                         turn;   /* lookup_cancel increments it */
 };
 
-/* Queues a look-up of the name in the namespace, or joins the one that is queued or under way. The waiter must not wait
- * already. Never waits for the resolver. Returns 0, EINPROGRESS or another errno. EINPROGRESS: the look-up is queued,
- * but needs a thread that another caller is starting; if the start fails, nothing reports it. Any other errno, such as
- * ENOMEM: `completed` will not be called. */
-int lookup_start(struct netns *netns, const char *name, enum lookup_kind kind, struct lookup_waiter *waiter);
+/* Queues a look-up of the name's addresses of one family, or of both (AF_UNSPEC), in the namespace, or joins the one
+ * that is queued or under way. The waiter must not wait already, and always waits for the same name. Never waits for
+ * the resolver. Returns 0, EINPROGRESS or another errno. EINPROGRESS: the look-up is queued, but needs a thread that
+ * another caller is starting; if the start fails, nothing reports it. Any other errno, such as ENOMEM: `completed` will
+ * not be called. */
+int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind,
+                 struct lookup_waiter *waiter);
 
 /* Name servers may return other addresses in the namespace from now on: the results of look-ups under way are outdated.
  * `in_pause`: the change counts at the end of the pause. The look-ups are repeated then. */

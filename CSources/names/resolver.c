@@ -55,10 +55,10 @@ static bool is_ascii(const char *name)
 
 /* An international name. A name of the library is UTF-8, but getaddrinfo converts it from the character set of the
  * locale, and a program that has not called setlocale(3) has none. So this thread has a locale of its own meanwhile. */
-static int convert_and_resolve(const char *name, struct addrinfo **ret)
+static int convert_and_resolve(const char *name, int family, struct addrinfo **ret)
 {
 #ifdef AI_IDN
-    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_IDN };
+    const struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM, .ai_flags = AI_IDN };
     const locale_t        locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     locale_t              before;
     int                   error;
@@ -72,22 +72,25 @@ static int convert_and_resolve(const char *name, struct addrinfo **ret)
     return error;
 #else
     (void)name;
+    (void)family;
     (void)ret;
     return EAI_NONAME;
 #endif
 }
 
-static int resolve_list(const char *name, struct addrinfo **ret)
+/* The resolver is asked for the family alone: for both, it succeeds with the addresses of one after the query for the
+ * other has failed. */
+static int resolve_list(const char *name, int family, struct addrinfo **ret)
 {
-    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+    const struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM };
 
-    return is_ascii(name) ? getaddrinfo(name, NULL, &hints, ret) : convert_and_resolve(name, ret);
+    return is_ascii(name) ? getaddrinfo(name, NULL, &hints, ret) : convert_and_resolve(name, family, ret);
 }
 
-void resolver_resolve(const char *name, struct lookup_result *ret)
+void resolver_resolve(const char *name, int family, struct lookup_result *ret)
 {
     struct addrinfo *list = NULL;
-    const int        error = resolve_list(name, &list);
+    const int        error = resolve_list(name, family, &list);
 
     ret->outcome = outcome_from_error(error);
     if (error == 0) {

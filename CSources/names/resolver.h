@@ -30,9 +30,9 @@ struct lookup_result {
     bool                  in_pause; /* the same, but the repetition comes later: see change_pause.h */
 };
 
-/* Resolves a name in the calling thread's namespace. Can take half a minute. Sets outcome and count, and fills `items`,
- * which has room for RESOLVER_ADDRESSES_LIMIT. */
-void resolver_resolve(const char *name, struct lookup_result *ret);
+/* Resolves a name in the calling thread's namespace, to addresses of one family, or of both (AF_UNSPEC). Can take half
+ * a minute. Sets outcome and count, and fills `items`, which has room for RESOLVER_ADDRESSES_LIMIT. */
+void resolver_resolve(const char *name, int family, struct lookup_result *ret);
 
 /* Prepares a thread of the library that is going to call resolver_resolve. */
 void resolver_prepare_thread(void);

@@ -66,6 +66,59 @@ TEST(a_name_without_an_address_of_the_family_is_not_found)
     EXPECT(watcher.target, 0, NameNotFound);
 }
 
+/* For both families, the system's resolver succeeds with the addresses of one after the query for the other has failed.
+ * That is no name without an address. */
+static void expect_addresses_to_stay(uint32_t option, enum nameserver_type type, const char *address)
+{
+    watcher_schedule(&watcher, target_of("ok.test", option));
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_ADDRESSES(watcher.target, address);
+    nameserver_fail(names_server, type);
+    etc_set_servers("192.0.2.2", type == NAMESERVER_A ? 2 : 3); /* the name is looked up again */
+    assert_int_equal(watcher_pass(&watcher), 0);
+    nameserver_await(names_server, "ok.test", type, 2);
+    names_settle(&watcher);
+    EXPECT_QUIET(&watcher);
+    EXPECT(watcher.target, R, None);
+    EXPECT_ADDRESSES(watcher.target, address);
+    watcher_stop(&watcher);
+    nameserver_fail(names_server, 0);
+}
+
+TEST(known_addresses_of_the_family_stay_while_their_query_fails)
+{
+    expect_addresses_to_stay(IPV6, NAMESERVER_AAAA, "2001:db8:1::7");
+    expect_addresses_to_stay(IPV4, NAMESERVER_A, "198.51.100.7");
+}
+
+TEST(a_first_query_of_the_family_that_fails_is_a_failure_of_the_server)
+{
+    nameserver_fail(names_server, NAMESERVER_AAAA);
+    RESOLVE("ok.test", IPV6, 0);
+    EXPECT(watcher.target, 0, NameServerFailure);
+    watcher_stop(&watcher);
+    RESOLVE("ok.test", IPV4, R);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
+}
+
+/* At the same time. */
+TEST(look_ups_of_different_families_are_not_shared)
+{
+    struct watcher other;
+
+    nameserver_move(names_server, "198.51.100.7 2001:db8:1::7");
+    watcher_schedule(&watcher, target_of("heldmoves.test", IPV4));
+    watcher_schedule_on(&other, target_of("heldmoves.test", IPV6), watcher.loop);
+    nameserver_await(names_server, "heldmoves.test", NAMESERVER_A, 1);
+    nameserver_await(names_server, "heldmoves.test", NAMESERVER_AAAA, 1);
+    nameserver_release(names_server, "heldmoves");
+    names_settle(&watcher);
+    names_settle(&other);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
+    EXPECT_ADDRESSES(other.target, "2001:db8:1::7");
+    watcher_stop(&other);
+}
+
 TEST(a_pending_name_has_the_default_path_of_the_family)
 {
     SCNetworkReachabilityRef any = target_of("ok.test", 0), ipv4 = target_of("ok.test", IPV4),

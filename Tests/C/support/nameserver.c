@@ -76,6 +76,7 @@ struct nameserver {
     bool            ready, listens, should_listen, should_end, silent;
     char            moves[NAME_SIZE];
     bool            moves_fail;
+    unsigned        failing_type;
     char            released_prefix[NAME_SIZE];
     bool            releases_prefix;
     struct queried  queried[QUERIES];
@@ -282,7 +283,8 @@ static bool make_reply(struct nameserver *server, const uint8_t *question, const
                        struct message *ret)
 {
     char       addresses[REPLY_SIZE], *rest = NULL;
-    const int  code = addresses_of(server, query, addresses);
+    const int  known = addresses_of(server, query, addresses);
+    const int  code = query->type == server->failing_type ? SERVER_FAILURE : known;
     const bool truncated = is_long(query) && !query->over_tcp;
 
     if (code == SILENCE || server->silent)
@@ -691,6 +693,13 @@ void nameserver_move(struct nameserver *server, const char *addresses)
     pthread_mutex_lock(&server->lock);
     server->moves_fail = addresses == NULL;
     snprintf(server->moves, sizeof server->moves, "%s", addresses == NULL ? "" : addresses);
+    pthread_mutex_unlock(&server->lock);
+}
+
+void nameserver_fail(struct nameserver *server, unsigned type)
+{
+    pthread_mutex_lock(&server->lock);
+    server->failing_type = type;
     pthread_mutex_unlock(&server->lock);
 }
 

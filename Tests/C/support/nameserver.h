@@ -43,6 +43,9 @@ void nameserver_silence(struct nameserver *server, bool silent);
 /* The addresses of moves..., separated by blanks. "": there is no such name; NULL: the server fails. */
 void nameserver_move(struct nameserver *server, const char *addresses);
 
+/* The server fails for all queries of this type; 0: of none. */
+void nameserver_fail(struct nameserver *server, unsigned type);
+
 /* Replies to the queries for names with this prefix that it holds. Later ones are held again. */
 void nameserver_release(struct nameserver *server, const char *prefix);
 
