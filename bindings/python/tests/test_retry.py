@@ -13,7 +13,7 @@ from typing import Any, Awaitable, Callable, Iterator
 
 import pytest
 
-from reachability import Path, Reason, RetryTimer, Wake, Watch, check
+from reachability import Path, Reason, RetryTimer, Wake, check
 from reachability._hub import Hub
 from reachability._retry import Trigger
 
@@ -188,18 +188,17 @@ def test_cancelled_task_sleeps_no_longer(route: Route) -> None:
 
 
 def test_cancelled_task_ends_and_loses_no_change_that_came_with_it(route: Route, monkeypatch: pytest.MonkeyPatch) -> None:
-    next_path = Watch.__anext__
-
     async def main() -> None:
         with RetryTimer(FAR) as timer:
             sleep = asyncio.ensure_future(timer.sleep_async(PATIENCE))
+            next_path = timer._watch.__anext__
 
-            async def cancel_after_path(watch: Watch) -> Path:
-                path = await next_path(watch)
+            async def cancel_after_path() -> Path:
+                path = await next_path()
                 sleep.cancel()
                 return path
 
-            monkeypatch.setattr(Watch, "__anext__", cancel_after_path)
+            monkeypatch.setattr(timer._watch, "__anext__", cancel_after_path)
             threading.Timer(0.01, route, ["add"]).start()
             with pytest.raises(asyncio.CancelledError):
                 await sleep
