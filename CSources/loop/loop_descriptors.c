@@ -131,6 +131,7 @@ void loop_descriptors_remove_source(SCRunLoopRef loop, const struct source *sour
     epoll_remove(loop, source->edges);
 }
 
+/* A file that cannot be polled, as all of /proc in some sandboxes, is no error: see edges_error. */
 int loop_descriptors_add_source(SCRunLoopRef loop, struct source *source)
 {
     int error = 0;
@@ -140,8 +141,9 @@ int loop_descriptors_add_source(SCRunLoopRef loop, struct source *source)
         return 0;
     if (is_in_use(source->descriptor))
         error = epoll_add(loop, source->descriptor, EPOLLIN, source);
+    source->edges_error = error;
     if (error == 0 && is_in_use(source->edges))
-        error = epoll_add(loop, source->edges, EPOLLIN | EPOLLET, source);
+        source->edges_error = epoll_add(loop, source->edges, EPOLLIN | EPOLLET, source);
     return error;
 }
 
@@ -154,6 +156,8 @@ static int repair_locked(SCRunLoopRef loop)
 
         if (error == 0)
             error = loop_descriptors_add_source(loop, source);
+        if (source->edges_error != 0)
+            source->due = true; /* it may try again */
     }
     if (error != 0)
         descriptor_close(&loop->epoll); /* the next call tries again */

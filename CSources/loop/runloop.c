@@ -296,8 +296,10 @@ int runloop_add_source_locked(SCRunLoopRef loop, struct source *source)
 {
     const int error = loop_descriptors_add_source(loop, source);
 
-    if (error != 0)
+    if (error != 0) {
+        loop_descriptors_remove_source(loop, source); /* the caller frees it */
         return error;
+    }
     counted_retain(&source->counted);
     list_append(&loop->sources, &source->node);
     return 0;

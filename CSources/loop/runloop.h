@@ -28,16 +28,17 @@
 struct source {
     struct list              node;
     struct counted           counted;
-    const struct descriptor *descriptor; /* in the loop's epoll set, if it is open and ours; NULL: none */
-    const struct descriptor *edges;      /* likewise; always readable: only that something new happens counts */
-    int64_t                  deadline;   /* of clock_now, or NEVER */
-    bool                     due;        /* runs in the next pass */
-    bool                     ready;      /* runs in the current pass */
-    bool                     readable;   /* the descriptor, in the current pass */
-    bool                     is_lost;    /* the program has closed the descriptor before the current pass */
-    bool                     is_partial; /* it has done a part of its work, see runloop_source_continues */
-    unsigned                 begun_in;   /* the number of the loop's run in which its current work began */
-    unsigned                 done_in;    /* the number of the loop's run in which it last did all its work */
+    const struct descriptor *descriptor;  /* in the loop's epoll set, if it is open and ours; NULL: none */
+    const struct descriptor *edges;       /* likewise; always readable: only that something new happens counts */
+    int                      edges_error; /* why `edges` are not in the epoll set; under the loop's lock */
+    int64_t                  deadline;    /* of clock_now, or NEVER */
+    bool                     due;         /* runs in the next pass */
+    bool                     ready;       /* runs in the current pass */
+    bool                     readable;    /* the descriptor, in the current pass */
+    bool                     is_lost;     /* the program has closed the descriptor before the current pass */
+    bool                     is_partial;  /* it has done a part of its work, see runloop_source_continues */
+    unsigned                 begun_in;    /* the number of the loop's run in which its current work began */
+    unsigned                 done_in;     /* the number of the loop's run in which it last did all its work */
     int (*run)(struct source *source);
 };
 
@@ -61,7 +62,8 @@ void member_init(struct member *member, const struct member_type *type);
 void runloop_lock(SCRunLoopRef loop);
 void runloop_unlock(SCRunLoopRef loop);
 
-/* Adds a source to the loop, which takes a reference. Returns 0 or an errno. */
+/* Adds a source to the loop, which takes a reference. Returns 0 or an errno. That `edges` could not be added is no
+ * error: see edges_error. */
 int  runloop_add_source_locked(SCRunLoopRef loop, struct source *source);
 void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
 

@@ -4,7 +4,7 @@
  * directories are watched. Containers mount them one by one and edit them in place, so the files are watched, too. A
  * path can contain symbolic links, and each of these can be replaced, so the directory of each symbolic link is
  * watched. A mount over one of them causes no event of inotify: the list of mounts reports it. A process without /proc
- * has no such list, and notices a mount with the next change.
+ * has no such list, and notices a mount with the next change. So does one whose list cannot be polled.
  *
  * What this file must never do: fail because no inotify instance or watch is left, or read events or add watches after
  * the program has closed our instance: the number can belong to a file of the program's.
@@ -166,12 +166,18 @@ static bool update_stamps(struct resolver_files *files, bool touched)
     return changed;
 }
 
-/* Returns whether there is a descriptor. One that is missing for another reason than memory or descriptors stays so. */
+/* Mounts that are not watched for another reason stay so: there is no /proc, or its files cannot be polled. */
+static bool is_shortage(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOSPC;
+}
+
+/* Returns whether there is a descriptor. */
 static bool open_mounts(struct resolver_files *files)
 {
     const int error = descriptor_reopen(MOUNTS, 0, &files->mounts);
 
-    atomic_store(&files->mounts_missing, error == EMFILE || error == ENFILE || error == ENOMEM);
+    atomic_store(&files->mounts_missing, is_shortage(error));
     return error == 0;
 }
 
@@ -227,19 +233,19 @@ static void repair_inotify(struct resolver_files *files, SCRunLoopRef loop, stru
     inotify_close(error == 0 ? closed : fresh);
 }
 
+/* Also if the loop could not watch the descriptor. If it still cannot, the next run tries again. */
 static void repair_mounts(struct resolver_files *files, SCRunLoopRef loop, struct source *source)
 {
-    int error;
+    bool was_open;
 
-    if (descriptor_is_ours(&files->mounts) || !open_mounts(files))
-        return;
     runloop_lock(loop);
-    error = runloop_source_reopened_locked(loop, source);
-    runloop_unlock(loop);
-    if (error != 0) {
-        descriptor_close(&files->mounts);
-        atomic_store(&files->mounts_missing, true); /* the next run tries again */
+    was_open = descriptor_is_ours(&files->mounts);
+    if (was_open || open_mounts(files)) {
+        if (!was_open || is_shortage(source->edges_error))
+            (void)runloop_source_reopened_locked(loop, source);
+        atomic_store(&files->mounts_missing, is_shortage(source->edges_error));
     }
+    runloop_unlock(loop);
 }
 
 void resolver_files_repair(struct resolver_files *files, SCRunLoopRef loop, struct source *source)

@@ -15,6 +15,8 @@
 #include "kernel/sock_diag.h"
 #include "support/etc.h"
 #include "support/faults.h"
+#include "support/idle.h"
+#include "support/names.h"
 #include "support/namespace.h"
 #include "support/watcher.h"
 #include "support/writer.h"
@@ -599,6 +601,95 @@ TEST(an_unreadable_database_is_an_error)
         assert_non_null(faults_disarm());
         assert_int_equal(pppd.has_database, rows[i].error == 0);
         pppd_clear(&pppd);
+    }
+}
+
+/* ---- Mounts ----------------------------------------------------------------------------------------------------- */
+
+/* Schedules both on the loop of a watcher, whose sockets are in the epoll set already. Of the two descriptors for the
+ * resolver's files, the second is that for mounts. */
+static void schedule_without_mounts(struct watcher *first, struct watcher *watcher, SCNetworkReachabilityRef target,
+                                    int error)
+{
+    watcher_start(first, expect_target("198.51.100.1"));
+    faults_arm(&(struct fault){ .function = "epoll_ctl", .error = error, .nth = 2 });
+    watcher_schedule_on(watcher, target, first->loop);
+    assert_string_equal(faults_disarm(), "epoll_ctl");
+}
+
+static const int mount_errors[] = { EPERM, ENOSPC, ENOMEM };
+
+/* In some sandboxes no file in /proc can be polled. */
+TEST(a_name_can_be_scheduled_though_mounts_cannot_be_watched)
+{
+    etc_require("192.0.2.1");
+    etc_write(ETC_HOSTS, "198.51.100.7 known.test\n");
+    for (size_t i = 0; i < sizeof mount_errors / sizeof mount_errors[0]; i++) {
+        struct watcher first, watcher;
+
+        schedule_without_mounts(&first, &watcher, expect_name("known.test"), mount_errors[i]);
+        EXPECT_CHANGE(&watcher, R);
+        watcher_stop(&watcher);
+        watcher_stop(&first);
+    }
+    names_await_no_thread();
+}
+
+/* As without /proc, a mount is noticed with the next change of the files. After a lack of memory it is noticed at
+ * once: the first run has tried again. */
+TEST(mounts_are_watched_later_after_a_lack_of_memory)
+{
+    for (size_t i = 0; i < sizeof mount_errors / sizeof mount_errors[0]; i++) {
+        struct watcher first, watcher;
+
+        etc_require("192.0.2.1");
+        etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
+        schedule_without_mounts(&first, &watcher, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork),
+                                mount_errors[i]);
+        assert_true(idle_perform(watcher.loop) >= 0);
+        watcher.calls = 0;
+        etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
+        assert_true(idle_perform(watcher.loop) >= 0);
+        assert_int_equal(watcher.calls, mount_errors[i] == EPERM ? 0 : 1);
+        etc_unmount(ETC_RESOLV_CONF);
+        etc_write(ETC_RESOLV_CONF, "nameserver 192.0.2.55\n");
+        assert_true(idle_perform(watcher.loop) >= 0);
+        assert_true(watcher.calls > 0);
+        watcher_stop(&watcher);
+        watcher_stop(&first);
+    }
+}
+
+/* The program has closed the loop's epoll set. The last descriptor that is added to another is that for mounts. */
+static void repair_without_mounts(struct watcher *watcher, int error)
+{
+    bool struck = false;
+
+    for (unsigned nth = 16; nth > 0 && !struck; nth--) {
+        assert_int_equal(close(SCRunLoopGetFileDescriptor(watcher->loop)), 0);
+        faults_arm(&(struct fault){ .function = "epoll_ctl", .error = error, .nth = nth });
+        assert_int_equal(watcher_pass(watcher), 0);
+        struck = faults_disarm() != NULL;
+    }
+    assert_true(struck);
+}
+
+TEST(a_loop_is_repaired_though_mounts_cannot_be_watched)
+{
+    for (size_t i = 0; i < sizeof mount_errors / sizeof mount_errors[0]; i++) {
+        struct watcher watcher;
+
+        etc_require("192.0.2.1");
+        etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
+        watcher_schedule(&watcher, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork));
+        assert_true(idle_perform(watcher.loop) >= 0);
+        watcher.calls = 0;
+        repair_without_mounts(&watcher, mount_errors[i]);
+        etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
+        assert_true(idle_perform(watcher.loop) >= 0);
+        assert_int_equal(watcher.calls, mount_errors[i] == EPERM ? 0 : 1);
+        etc_unmount(ETC_RESOLV_CONF);
+        watcher_stop(&watcher);
     }
 }
 
