@@ -115,22 +115,25 @@ static bool read_rest(struct reading *reading, unsigned limit)
     return ended;
 }
 
-/* Another dump can only begin when this one has ended: by its end, or by that of the socket. The socket is closed only
- * when there is another one: a sandbox may refuse it. */
+/* Another dump can only begin when this one has ended: by its end, or by that of the socket. It is closed only if
+ * another one can be opened: a sandbox may refuse that. */
 static int end_dump(struct reading *reading)
 {
-    struct netlink fresh, *netlink = reading->netlink;
-    int            error;
+    struct netns_handle *netns = reading->rtnetlink->netns;
+    struct netlink       probe, *netlink = reading->netlink;
+    const uint32_t       sequence = netlink->sequence;
+    int                  error;
 
     if (read_rest(reading, REST_LIMIT))
         return 0;
-    error = netns_handle_run(reading->rtnetlink->netns, open_requests, &fresh);
+    error = netns_handle_run(netns, open_requests, &probe);
     if (error != 0)
         return read_rest(reading, UINT_MAX) ? 0 : error;
-    fresh.sequence = netlink->sequence;
+    netlink_close(&probe);
     netlink_close(netlink);
-    *netlink = fresh;
-    return 0;
+    error = netns_handle_run(netns, open_requests, netlink);
+    netlink->sequence = sequence;
+    return error;
 }
 
 static int read_one_datagram(struct reading *reading)

@@ -33,7 +33,8 @@ struct ConnectionsTests {
         _ namespace: Namespace, _ address: String, _ count: Int = 1, over interface: String? = nil
     ) async throws -> RunningProcess {
         let process = try RunningProcess(
-            ["python3", "-c", server, address, "\(count)"] + (interface.map { [$0] } ?? []), input: .open, in: namespace)
+            ["python3", "-c", server, address, "\(count)"] + (interface.map { [$0] } ?? []), input: .open, in: namespace
+        )
         #expect(try await process.nextLine() == "ready")
         return process
     }
