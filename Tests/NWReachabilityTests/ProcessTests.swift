@@ -103,6 +103,7 @@ struct ProcessTests {
             #expect(await monitors.required.next()?.status == .unsatisfied)
             monitors.deleteDefaultRoute()
             #expect(await monitors.plain.next()?.status == .unsatisfied)
+            monitors.cancel()
         }
     }
 
@@ -112,6 +113,7 @@ struct ProcessTests {
             let monitors = try await DeniedMonitors(denied: [AF_NETLINK, AF_INET, AF_INET6])
             #expect(await monitors.plain.next()?.status == .unsatisfied)
             #expect(await monitors.required.next()?.status == .unsatisfied)
+            monitors.cancel()
         }
     }
 }
@@ -149,6 +151,10 @@ private struct DeniedMonitors {
     private let monitors: [NWPathMonitor]
     /// Stopped. The thread's filter may have spread to those that could run ip(8) later.
     private let deletion: RunningProcess
+
+    /// Waits for a try to start that is under way. Otherwise the process could end in the middle of it, with a thread that has
+    /// ended and that nobody has joined yet.
+    func cancel() { monitors.forEach { $0.cancel() } }
 
     init(denied families: [Int32]) async throws {
         let namespace = try await Namespace(.gateway)
