@@ -28,7 +28,8 @@ public enum ReachabilityWake: Sendable, Hashable {
 ///
 /// A sleep ends early if the target becomes reachable, or if its path gets another interface, gateway or source while it
 /// is reachable. If the target is not reachable, the sleep lasts its time. What changes during the attempt ends the next
-/// sleep at once, unless it is undone before that sleep begins. The timer does not see that the target itself is back: that needs the attempts.
+/// sleep at once, unless it is undone before that sleep begins. The timer does not see that the target itself is back: that
+/// needs the attempts.
 ///
 /// The timer keeps its monitor alive, and the kernel is watched while the timer exists. A sleep blocks no thread.
 public final class ReachabilityRetryTimer: Sendable {
