@@ -129,21 +129,40 @@ static struct tcp_info info_of(int fd)
     return info;
 }
 
-/* What connect(2) of a new socket says, or bind(2) before it; `source` NULL: it binds no address. */
-static int connect_error(const char *source)
+/* What connect(2) of a new socket says, or bind(2) before it; `source` NULL: it binds no address. *ret: the source
+ * address that the kernel has chosen. */
+static int try_connect(const char *source, struct sockaddr_in *ret)
 {
     const struct timeval     limit = { .tv_sec = 10 };
     const struct sockaddr_in local = { .sin_family = AF_INET,
                                        .sin_addr.s_addr = inet_addr(source ? source : "0.0.0.0") };
     const int                fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    socklen_t                length = sizeof *ret;
     int                      error = 0;
 
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit), 0);
     if (bind(fd, (const struct sockaddr *)&local, sizeof local) != 0 ||
         connect(fd, (const struct sockaddr *)&server, sizeof server) != 0)
         error = errno;
+    assert_int_equal(getsockname(fd, (struct sockaddr *)ret, &length), 0);
     close(fd);
     return error;
+}
+
+static int connect_error(const char *source)
+{
+    struct sockaddr_in chosen;
+
+    return try_connect(source, &chosen);
+}
+
+/* A new connection is made, from this address. */
+static void expect_connection_from(const char *address)
+{
+    struct sockaddr_in chosen;
+
+    assert_int_equal(try_connect(NULL, &chosen), 0);
+    assert_string_equal(inet_ntoa(chosen.sin_addr), address);
 }
 
 /* The callback has come. TCP goes on as if nothing had happened. */
@@ -201,31 +220,53 @@ TEST(the_address_is_deleted)
     expect_report("the local address is deleted", changed, "bind(2): EADDRNOTAVAIL", "LocalAddressNotAssigned");
 }
 
-TEST(a_better_route_comes)
+/* Packets leave over c from now on, with a's address. */
+static void expect_foreign_source(const char *route, const char *event)
 {
     double changed;
 
     connect_and_watch();
-    namespace_ip("route add default via 203.0.113.1 dev c");
+    namespace_ip("route add %s via 203.0.113.1 dev c", route);
     changed = watcher_now();
     EXPECT_CHANGE(&watcher, R);
     assert_int_equal(expect_path_of(watcher.target).flow, BETTER | FOREIGN);
-    assert_int_equal(connect_error(NULL), 0);
-    expect_report("a better default route comes", changed, "succeeds, with another source",
-                  "BetterPath, SourceForeign");
+    expect_connection_from("203.0.113.2");
+    expect_report(event, changed, "succeeds, with another source", "BetterPath, SourceForeign");
+}
+
+TEST(a_better_route_comes)
+{
+    expect_foreign_source("default", "a better default route comes");
 }
 
 TEST(a_vpn_comes)
 {
+    expect_foreign_source("128.0.0.0/1", "a VPN comes (0/1 and 128/1)");
+}
+
+/* The packets of the connection still leave over a. */
+TEST(a_vpn_comes_beside_a_rule_for_the_source)
+{
+    namespace_ip("route add default via 192.0.2.1 dev a table 9");
+    namespace_ip("rule add from 192.0.2.2 lookup 9");
+    connect_and_watch();
+    namespace_ip("route add 128.0.0.0/1 via 203.0.113.1 dev c");
+    EXPECT_CHANGE(&watcher, R);
+    assert_int_equal(expect_path_of(watcher.target).flow, BETTER);
+    expect_connection_from("203.0.113.2");
+}
+
+TEST(the_route_is_gone)
+{
     double changed;
 
     connect_and_watch();
-    namespace_ip("route add 128.0.0.0/1 via 203.0.113.1 dev c");
+    namespace_ip("route delete default");
     changed = watcher_now();
-    EXPECT_CHANGE(&watcher, R);
-    assert_int_equal(expect_path_of(watcher.target).flow, BETTER | FOREIGN);
-    assert_int_equal(connect_error(NULL), 0);
-    expect_report("a VPN comes (0/1 and 128/1)", changed, "succeeds, with another source", "BetterPath, SourceForeign");
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT(watcher.target, 0, NoRoute);
+    assert_int_equal(connect_error(NULL), ENETUNREACH);
+    expect_report("the route is gone", changed, "ENETUNREACH", "NoRoute");
 }
 
 TEST(a_vpn_goes)
@@ -239,7 +280,7 @@ TEST(a_vpn_goes)
     EXPECT_CHANGE(&watcher, 0);
     EXPECT(watcher.target, 0, LocalAddressNotAssigned);
     assert_int_equal(connect_error("203.0.113.2"), EADDRNOTAVAIL);
-    assert_int_equal(connect_error(NULL), 0);
+    expect_connection_from("192.0.2.2");
     expect_report("a connection's VPN goes, with its interface", changed, "succeeds, with another source",
                   "LocalAddressNotAssigned");
 }

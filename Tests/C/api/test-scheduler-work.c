@@ -261,6 +261,8 @@ TEST(a_target_whose_work_is_never_run_gets_no_more_callbacks)
     assert_int_equal(atomic_load(&listener.calls), 1);
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     SCNetworkReachabilityRelease(target);
+    run(&lost); /* it still has a reference */
+    assert_int_equal(atomic_load(&listener.calls), 1);
     queue_close(&queue);
 }
 

@@ -87,7 +87,7 @@ static const void *retain(const void *info)
     return info;
 }
 
-/* Under the lock, so that helgrind sees that queue_close comes later. */
+/* queue_close waits for it. */
 static void release(const void *info)
 {
     struct queue *queue = (struct queue *)(uintptr_t)info;
@@ -95,6 +95,7 @@ static void release(const void *info)
     pthread_mutex_lock(&queue->lock);
     atomic_fetch_add(&queue->releases, 1);
     atomic_fetch_sub(&queue->references, 1);
+    pthread_cond_broadcast(&queue->news);
     pthread_mutex_unlock(&queue->lock);
 }
 
@@ -141,6 +142,40 @@ void queue_open(struct queue *queue, unsigned threads)
         assert_int_equal(pthread_create(&queue->threads[queue->thread_count++], NULL, serve, queue), 0);
 }
 
+/* Waits until the condition holds, under the lock. */
+static bool await_news(struct queue *queue, bool (*holds)(const struct queue *queue, unsigned long value),
+                       unsigned long value)
+{
+    struct timespec end;
+    bool            done;
+    int             error = 0;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += patience_of(PATIENCE);
+    pthread_mutex_lock(&queue->lock);
+    while (!holds(queue, value) && error == 0)
+        error = pthread_cond_timedwait(&queue->news, &queue->lock, &end);
+    done = holds(queue, value);
+    pthread_mutex_unlock(&queue->lock);
+    return done;
+}
+
+static bool has_performed(const struct queue *queue, unsigned long performs)
+{
+    return queue->performs >= performs;
+}
+
+void queue_await(struct queue *queue, unsigned long performs)
+{
+    if (!await_news(queue, has_performed, performs))
+        fail_msg("no work was handed over");
+}
+
+static bool has_references(const struct queue *queue, unsigned long count)
+{
+    return (unsigned long)atomic_load(&queue->references) == count;
+}
+
 void queue_close(struct queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
@@ -151,26 +186,11 @@ void queue_close(struct queue *queue)
         pthread_join(queue->threads[i], NULL);
     while (queue_run(queue))
         continue;
+    if (!await_news(queue, has_references, 0))
+        fail_msg("the library keeps a queue that is closed");
     free(queue->works);
     pthread_cond_destroy(&queue->news);
     pthread_mutex_destroy(&queue->lock);
-}
-
-void queue_await(struct queue *queue, unsigned long performs)
-{
-    struct timespec end;
-    bool            done;
-    int             error = 0;
-
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += patience_of(PATIENCE);
-    pthread_mutex_lock(&queue->lock);
-    while (queue->performs < performs && error == 0)
-        error = pthread_cond_timedwait(&queue->news, &queue->lock, &end);
-    done = queue->performs >= performs;
-    pthread_mutex_unlock(&queue->lock);
-    if (!done)
-        fail_msg("no work was handed over");
 }
 
 unsigned long queue_performs(struct queue *queue)

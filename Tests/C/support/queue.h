@@ -34,7 +34,8 @@ struct queue {
 /* Without a thread the test runs the work. An error fails the test. The queue stays where it is. */
 void queue_open(struct queue *queue, unsigned threads);
 
-/* Runs the pending work, and ends the threads. */
+/* Runs the pending work, ends the threads, and waits until the library has released the queue: its call of `perform`
+ * has a reference of its own until it returns. */
 void queue_close(struct queue *queue);
 
 /* With both hooks, which count references and releases. */

@@ -6,11 +6,11 @@ mod common;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake as WakeTask, Waker};
-use std::thread::{self, Thread};
+use std::task::{Context, Poll, Waker};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{enter_namespace, ip, ADD, DELETE};
+use common::{block_on, enter_namespace, ip, Unpark, ADD, DELETE};
 use reachability::{RetryTimer, Target, Wake};
 
 const LONG: Duration = Duration::from_secs(60);
@@ -58,15 +58,7 @@ fn second_change_waits_for_the_interval() {
     assert!(begin.elapsed() >= 8 * SHORT);
 }
 
-struct Unpark(Thread);
-
-impl WakeTask for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-/// An executor of one task, whose timers are a limit for parking.
+/// The time, as a future.
 struct Alarm(Instant);
 
 impl Future for Alarm {
@@ -82,17 +74,6 @@ impl Future for Alarm {
             waker.wake();
         });
         Poll::Pending
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = Box::pin(future);
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return output;
-        }
-        thread::park();
     }
 }
 

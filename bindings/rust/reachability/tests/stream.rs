@@ -3,33 +3,13 @@
 
 mod common;
 
-use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::task::{Context, Wake, Waker};
+use std::thread;
 
-use common::{enter_namespace, holds_in_child, ip, ADD, DELETE};
+use common::{block_on, enter_namespace, holds_in_child, ip, Unpark, ADD, DELETE};
 use reachability::{Paths, Reason, Target};
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = Box::pin(future);
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return output;
-        }
-        thread::park();
-    }
-}
 
 async fn next(paths: &mut Paths) -> reachability::Path {
     paths.next().await.expect("it never ends").expect("no error")
@@ -55,7 +35,7 @@ fn with_the_feature_futures_the_paths_are_a_stream() {
     fn take<S: futures_core::Stream + Unpin>(stream: &mut S) -> Option<S::Item> {
         let waker = Waker::from(Arc::new(Unpark(thread::current())));
         loop {
-            if let Poll::Ready(item) = Pin::new(&mut *stream).poll_next(&mut Context::from_waker(&waker)) {
+            if let std::task::Poll::Ready(item) = Pin::new(&mut *stream).poll_next(&mut Context::from_waker(&waker)) {
                 return item;
             }
             thread::park();

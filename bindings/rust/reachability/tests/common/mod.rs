@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-//! Changing routes, in the network namespace that the test program is run in.
+//! Changing routes, in the network namespace that the test program is run in; and an executor of one task.
 
 #![allow(dead_code)]
 
+use std::future::Future;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 
 pub const ADD: &str = "route add default via 10.0.0.1";
 pub const DELETE: &str = "route del default";
@@ -49,4 +52,24 @@ pub fn enter_namespace() -> MutexGuard<'static, ()> {
     ip("link set lo up");
     ip("link set e0 up");
     guard
+}
+
+/// Wakes the thread that waits for a task.
+pub struct Unpark(pub Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = Box::pin(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        thread::park();
+    }
 }
