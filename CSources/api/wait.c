@@ -94,12 +94,11 @@ static void note_change(struct wait *wait)
         wait->changed = true;
 }
 
-static bool condition_holds(struct wait *wait)
+static bool condition_holds(const struct wait *wait)
 {
     const bool known = is_known(&wait->path);
     const bool reachable = is_reachable(&wait->path);
 
-    note_change(wait);
     switch (wait->condition) {
     case kSCNetworkReachabilityConditionChanged:
         return known && reachable && wait->changed;
@@ -110,6 +109,13 @@ static bool condition_holds(struct wait *wait)
     default:
         return known;
     }
+}
+
+/* Notes the latest path. Returns whether it ends the wait. */
+static bool note_path(struct wait *wait)
+{
+    note_change(wait);
+    return condition_holds(wait);
 }
 
 /* As SCRunLoopPerform wants them: negative: without limit. */
@@ -140,7 +146,7 @@ static int drive(struct wait *wait, SCRunLoopRef loop, SCNetworkReachabilityRef 
     for (;;) {
         if (SCRunLoopPerform(loop, left) < 0 || !SCNetworkReachabilityGetLastPath(copy, &wait->path))
             return -1;
-        if (condition_holds(wait))
+        if (note_path(wait))
             return 1;
         fetch_changes(loop);
         if (clock_now() >= wait->until)
@@ -172,7 +178,7 @@ static int wait_for_condition(struct wait *wait, struct SCNetworkReachability *t
 
     if (!SCNetworkReachabilityGetPath(target, &wait->path))
         return -1;
-    if (condition_holds(wait))
+    if (note_path(wait))
         return 1;
     if (wait->until == 0)
         return 0;
