@@ -328,6 +328,7 @@ int writer_neighbour(struct writer *writer, unsigned index, const char *address,
     info->ndm_family = ip.family;
     info->ndm_ifindex = (int)index;
     info->ndm_state = state;
+    info->ndm_flags = NTF_EXT_LEARNED; /* the kernel keeps few others, in all namespaces together */
     mnl_attr_put(header, NDA_DST, ip.length, ip.bytes);
     if (state != NUD_FAILED && state != NUD_INCOMPLETE)
         mnl_attr_put(header, NDA_LLADDR, sizeof hardware, hardware);
