@@ -11,7 +11,7 @@ package reachability
 // Go may not pass a structure that points to Go memory.
 static SCNetworkReachabilityRef create_target(const char *name, const struct sockaddr_storage *local,
                                               const struct sockaddr_storage *remote, const char *interface, uint32_t mark,
-                                              uint32_t notify)
+                                              uint32_t notify, uint8_t protocol, uint8_t class, uint16_t port)
 {
 	SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
@@ -21,6 +21,9 @@ static SCNetworkReachabilityRef create_target(const char *name, const struct soc
 	options.interfaceName = interface;
 	options.routingMark = mark;
 	options.options = notify;
+	options.protocol = protocol;
+	options.trafficClass = class;
+	options.remotePort = name != NULL ? port : 0; // an address has its own
 	return SCNetworkReachabilityCreateWithOptions(NULL, &options);
 }
 
@@ -114,27 +117,50 @@ func cString(text string) *C.char {
 const (
 	notifyPath    = C.kSCNetworkReachabilityOptionNotifyPath
 	notifyNetwork = C.kSCNetworkReachabilityOptionNotifyNetwork
+	notifyNextHop = C.kSCNetworkReachabilityOptionNotifyNextHop
 )
 
 // A target is a C target.
 type target struct{ ref C.SCNetworkReachabilityRef }
 
-// newTarget makes the C target: for a name, or for an address if `local` or `remote` is valid. The caller releases it.
-func newTarget(name string, local, remote netip.Addr, device string, mark, notify uint32) (target, error) {
-	cName, cDevice := cString(name), cString(device)
+// A question is the arguments of a C target: for a name, or for an address if `local` or `remote` is valid.
+type question struct {
+	name          string
+	local, remote netip.Addr
+	device        string
+	mark, notify  uint32
+	transport     Transport
+	class         uint8
+	port          uint16
+}
+
+// newTarget makes the C target. The caller releases it.
+func (q question) newTarget() (target, error) {
+	cName, cDevice := cString(q.name), cString(q.device)
 	defer C.free(unsafe.Pointer(cName))
 	defer C.free(unsafe.Pointer(cDevice))
-	cLocal, err := sockaddr(local)
+	cLocal, err := sockaddr(q.local, 0)
 	if err != nil {
 		return target{}, err
 	}
-	cRemote, err := sockaddr(remote)
+	cRemote, err := sockaddr(q.remote, q.port)
 	if err != nil {
 		return target{}, err
 	}
 	var t target
 	err = try("SCNetworkReachabilityCreateWithOptions", func() bool {
-		t.ref = C.create_target(cName, cLocal, cRemote, cDevice, C.uint32_t(mark), C.uint32_t(notify))
+		t.ref = C.create_target(cName, cLocal, cRemote, cDevice, C.uint32_t(q.mark), C.uint32_t(q.notify),
+			C.uint8_t(q.transport), C.uint8_t(q.class), C.uint16_t(q.port))
+		return t.ref != nil
+	})
+	return t, err
+}
+
+// newSocketTarget makes the C target of a connected socket, and does not keep the descriptor. The caller releases it.
+func newSocketTarget(descriptor uintptr) (target, error) {
+	var t target
+	err := try("SCNetworkReachabilityCreateWithSocket", func() bool {
+		t.ref = C.SCNetworkReachabilityCreateWithSocket(nil, C.int(descriptor))
 		return t.ref != nil
 	})
 	return t, err
@@ -239,6 +265,8 @@ func goPath(path *C.SCNetworkReachabilityPath) Path {
 		MTU:         int(path.mtu),
 		Table:       int(path.table),
 		Evidence:    Evidence(path.evidence),
+		Flow:        Flow(path.flow),
+		NextHop:     NextHop(path.nextHop),
 	}
 }
 
@@ -258,18 +286,25 @@ func goAddress(storage *C.struct_sockaddr_storage) netip.Addr {
 }
 
 // sockaddr returns nil for the zero address.
-func sockaddr(address netip.Addr) (*C.struct_sockaddr_storage, error) {
+func sockaddr(address netip.Addr, port uint16) (*C.struct_sockaddr_storage, error) {
 	if !address.IsValid() {
 		return nil, nil
 	}
 	storage := new(C.struct_sockaddr_storage)
+	networkPort := networkOrder(port)
 	if address.Is4() {
 		*(*syscall.RawSockaddrInet4)(unsafe.Pointer(storage)) = syscall.RawSockaddrInet4{
-			Family: syscall.AF_INET, Addr: address.As4()}
+			Family: syscall.AF_INET, Port: networkPort, Addr: address.As4()}
 		return storage, nil
 	}
 	scope, err := interfaceIndex(address.Zone())
 	*(*syscall.RawSockaddrInet6)(unsafe.Pointer(storage)) = syscall.RawSockaddrInet6{
-		Family: syscall.AF_INET6, Addr: address.As16(), Scope_id: scope}
+		Family: syscall.AF_INET6, Port: networkPort, Addr: address.As16(), Scope_id: scope}
 	return storage, err
+}
+
+// networkOrder returns the number whose bytes in memory are those of the port in the order of the network.
+func networkOrder(port uint16) uint16 {
+	bytes := [2]byte{byte(port >> 8), byte(port)}
+	return *(*uint16)(unsafe.Pointer(&bytes))
 }

@@ -48,7 +48,7 @@ type Network struct {
 // CurrentNetwork returns all default paths of the calling thread's network namespace now. It queries the kernel, two queries
 // for each interface.
 func CurrentNetwork() (Network, error) {
-	t, err := newTarget("", netip.Addr{}, netip.IPv4Unspecified(), "", 0, notifyNetwork)
+	t, err := question{remote: netip.IPv4Unspecified(), notify: notifyNetwork}.newTarget()
 	if err != nil {
 		return Network{}, err
 	}

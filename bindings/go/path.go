@@ -64,6 +64,27 @@ const (
 	InterfaceVirtual
 )
 
+// A Flow is what else is known about the packets to a host, or about those of a connection.
+type Flow uint32
+
+// The bits of Flow.
+const (
+	BetterPath     Flow = 1 << 0 // a new connection, with no address bound, would leave over another interface
+	SourceForeign  Flow = 1 << 1 // packets leave over an interface that does not have their source address
+	FlowIncomplete Flow = 1 << 2 // a policy rule selects by what the target does not say: transport, port, class, user
+)
+
+// A NextHop is whether the next hop responds, as the kernel knows it: the gateway, or without one the host itself.
+type NextHop uint32
+
+// The states of the next hop.
+const (
+	NextHopUnknown     NextHop = iota // not tried, no reply yet, or forgotten; or there is no next hop
+	NextHopConfirmed                  // it responds, or needs not be asked
+	NextHopUnconfirmed                // it has responded some time ago
+	NextHopFailed                     // it has not responded
+)
+
 // Evidence is the source of a path.
 type Evidence uint32
 
@@ -91,10 +112,15 @@ type Path struct {
 	MTU         int        // bytes; 0: unknown
 	Table       int        // the routing table of the route; 0: unknown
 	Evidence    Evidence
+	Flow        Flow
+	NextHop     NextHop // as it was when the path was read: see Target.ReportsNextHop
 }
 
 // IsReachable reports whether a packet can leave for the host now. It is false while the host's name is not resolved.
 func (p Path) IsReachable() bool { return p.Flags&Reachable != 0 && p.Reason != ReasonNamePending }
+
+// IsViable reports whether packets can leave, and not with the address of another interface. If not, connect again.
+func (p Path) IsViable() bool { return p.IsReachable() && p.Flow&SourceForeign == 0 }
 
 // String returns a line for people: "Reachable  dev eth0  via 10.0.0.1  src 10.0.0.2". For a name that is not resolved:
 // "Pending".
@@ -114,6 +140,9 @@ func (p Path) String() string {
 	}
 	if p.Reason != ReasonNone {
 		parts = append(parts, "("+p.Reason.String()+")")
+	}
+	if p.NextHop == NextHopFailed {
+		parts = append(parts, "(next hop failed)")
 	}
 	return strings.Join(parts, "  ")
 }

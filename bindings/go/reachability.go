@@ -25,20 +25,46 @@ import (
 	"sync"
 )
 
+// A Transport is the protocol of the packets to a port.
+type Transport uint8
+
+// The transports.
+const (
+	TCP Transport = 6
+	UDP Transport = 17
+)
+
 // A Target is what to watch or check. The zero value is the default path.
 type Target struct {
 	Host      string     // a name, or an address; "": the default path
 	Source    netip.Addr // only packets from this address count; Host must then be an address or ""
 	Interface string     // only routes out of this interface count
 	Mark      uint32     // SO_MARK of the sockets that the program will use
+
+	// Port and Transport: the packets of this transport to this port, as connect(2) decides. Policy rules can select by port.
+	Port      uint16
+	Transport Transport
+
+	TrafficClass   uint8 // IP_TOS or IPV6_TCLASS of the sockets
+	ReportsNextHop bool  // a path is sent also when the next hop fails, and when it responds again: see Path.NextHop
 }
 
-var errNUL = errors.New("reachability: a NUL in a name")
+var (
+	errNUL         = errors.New("reachability: a NUL in a name")
+	errNoTransport = errors.New("reachability: a port without a transport")
+)
 
 // newTarget makes the C target, which the caller releases.
 func (t Target) newTarget() (target, error) {
 	if strings.Contains(t.Host+t.Interface, "\x00") {
 		return target{}, errNUL
+	}
+	if t.Port != 0 && t.Transport == 0 {
+		return target{}, errNoTransport
+	}
+	notify := uint32(notifyPath)
+	if t.ReportsNextHop {
+		notify |= notifyNextHop
 	}
 	var remote netip.Addr
 	name := t.Host
@@ -54,7 +80,7 @@ func (t Target) newTarget() (target, error) {
 			}
 		}
 	}
-	return newTarget(name, t.Source, remote, t.Interface, t.Mark, notifyPath)
+	return question{name, t.Source, remote, t.Interface, t.Mark, notify, t.Transport, t.TrafficClass, t.Port}.newTarget()
 }
 
 // Check returns the path to a host now: see Target.Check.
@@ -106,7 +132,9 @@ func (t Target) follow(ctx context.Context, condition func(Path) bool) (Path, er
 
 // A Watcher watches a target until its context is done.
 type Watcher struct {
-	target  target
+	target         target
+	reportsNextHop bool
+
 	changed chan struct{} // has an element when the hub has seen a change
 	paths   chan Path
 	ended   chan struct{} // closed before paths
@@ -169,8 +197,15 @@ func (t Target) Watch(ctx context.Context) (*Watcher, error) {
 	if err != nil {
 		return nil, err
 	}
+	return watchTarget(ctx, cTarget, t.ReportsNextHop)
+}
+
+// watchTarget returns the watcher of a C target, which it releases.
+func watchTarget(ctx context.Context, cTarget target, reportsNextHop bool) (*Watcher, error) {
 	w := &Watcher{
-		target:  cTarget,
+		target:         cTarget,
+		reportsNextHop: reportsNextHop,
+
 		changed: make(chan struct{}, 1),
 		paths:   make(chan Path, 1),
 		ended:   make(chan struct{}),
@@ -201,7 +236,7 @@ func (w *Watcher) run(ctx context.Context, h *hub) error {
 		if err != nil {
 			return err
 		}
-		if path != sent {
+		if !w.isSame(path, sent) {
 			received = w.replace(path, sent, received)
 			sent = path
 		}
@@ -222,8 +257,18 @@ func (w *Watcher) replace(path, sent, received Path) Path {
 	default:
 		received = sent
 	}
-	if path != received {
+	if !w.isSame(path, received) {
 		w.paths <- path
 	}
 	return received
+}
+
+// isSame reports whether a path is no news after another one. That the next hop has failed counts only if the watcher reports
+// it. Nothing reports that it was confirmed.
+func (w *Watcher) isSame(path, other Path) bool {
+	if w.reportsNextHop && (path.NextHop == NextHopFailed) != (other.NextHop == NextHopFailed) {
+		return false
+	}
+	path.NextHop = other.NextHop
+	return path == other
 }

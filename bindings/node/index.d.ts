@@ -14,6 +14,16 @@ export declare const Flags: {
   readonly isWWAN: number;
 };
 
+/** The bits of Path.flow. */
+export declare const Flow: {
+  /** A new connection, with no address bound, would leave over another interface. */
+  readonly betterPath: number;
+  /** Packets leave over an interface that does not have their source address: an established connection hangs. */
+  readonly sourceForeign: number;
+  /** A policy rule selects by what the watch does not say: transport, port, traffic class, or another user. */
+  readonly incomplete: number;
+};
+
 /** Why a host is not reachable. "none": it is reachable. A later version of the library may add reasons. */
 export type Reason =
   | 'none' | 'noRoute' | 'routeUnreachable' | 'routeProhibited' | 'routeBlackhole' | 'interfaceDown' | 'noCarrier'
@@ -29,6 +39,8 @@ export type InterfaceType =
 export interface Path {
   /** Whether a packet can leave for the host now. False while its name is not resolved. */
   readonly isReachable: boolean;
+  /** Whether packets can leave, and not with the address of another interface. If not, connect again. */
+  readonly isViable: boolean;
   readonly flags: number;
   /** In the words of Apple's scutil: "Reachable,Directly Reachable Address". "Pending" while the name is not resolved. */
   readonly flagsText: string;
@@ -47,6 +59,10 @@ export interface Path {
   readonly table: number;
   /** "socket": a sandbox denies rtnetlink. */
   readonly evidence: 'kernel' | 'socket' | `unknown(${number})`;
+  /** What else is known about the packets: bits of Flow. */
+  readonly flow: number;
+  /** Whether the next hop responds, as the kernel knew it when the path was read: the gateway, or without one the host. */
+  readonly nextHop: 'unknown' | 'confirmed' | 'unconfirmed' | 'failed' | `unknown(${number})`;
 }
 
 export interface Options {
@@ -56,11 +72,26 @@ export interface Options {
   interface?: string | null;
   /** SO_MARK of the sockets that the program will use. */
   mark?: number;
+  /** The packets of this transport to this port, as connect(2) decides. Policy rules can select by port. */
+  port?: number;
+  transport?: 'tcp' | 'udp' | null;
+  /** IP_TOS or IPV6_TCLASS of the sockets. */
+  trafficClass?: number;
 }
 
-export interface WatchOptions extends Options {
+export interface SignalOptions {
   /** Ends the iteration with the signal's reason. */
   signal?: { readonly aborted: boolean; readonly reason: unknown } | null;
+}
+
+export interface CheckOptions extends Options, SignalOptions {
+  /** Milliseconds. */
+  timeout?: number;
+}
+
+export interface WatchOptions extends Options, SignalOptions {
+  /** A path comes also when the next hop fails, and when it responds again (false): see Path.nextHop. */
+  reportsNextHop?: boolean;
 }
 
 /** The way of packets of one family for which only a default route matches. */
@@ -141,19 +172,36 @@ export declare class Watch implements AsyncIterableIterator<Path> {
  */
 export declare function watch(host?: string | null, options?: WatchOptions): Watch;
 
+/** A connected net.Socket or tls.TLSSocket, or the descriptor of a connected socket. */
+export type ConnectedSocket = number | { readonly remoteAddress?: string; readonly destroyed: boolean };
+
+/**
+ * Watches the packets of a connected socket.
+ *
+ *     for await (const path of watchSocket(socket).unref()) {
+ *       if (!path.isViable) socket.destroy(); // the source address is gone, or foreign where packets leave
+ *     }
+ *
+ * Path.flow says whether they leave as those of a new connection would. Nothing is said about the other end: no packet is
+ * sent. Addresses, ports, mark, interface, traffic class and owner are read now; the watch does not need the socket. Throws a
+ * TypeError if the socket is closed or not connected yet, and a ReachabilityError (ENOTCONN, ENOTSOCK, EBADF).
+ */
+export declare function watchSocket(socket: ConnectedSocket, options?: SignalOptions): Watch;
+
+/** The path of the packets of a connected socket now. */
+export declare function checkSocket(socket: ConnectedSocket): Path;
+
 /**
  * The path now. For a name, waits for the first result, at most `timeout` milliseconds (5000); then the reason is
  * "namePending".
  */
-export declare function check(host?: string | null, options?: WatchOptions & { timeout?: number }): Promise<Path>;
+export declare function check(host?: string | null, options?: CheckOptions): Promise<Path>;
 
 /**
  * Waits until a packet can leave for the host, at most `timeout` milliseconds (Infinity). null: the time is over. Reachable
  * does not mean that the host responds: try to connect first, and wait here if that fails.
  */
-export declare function waitUntilReachable(
-  host?: string | null, options?: WatchOptions & { timeout?: number },
-): Promise<Path | null>;
+export declare function waitUntilReachable(host?: string | null, options?: CheckOptions): Promise<Path | null>;
 
 /** Why a sleep has ended. "path": packets leave over another interface or gateway, or from another source. */
 export type Wake = 'time' | 'reachable' | 'path';
@@ -190,7 +238,7 @@ export interface RetryOptions extends Options {
 export declare class RetryTimer {
   constructor(host?: string | null, options?: RetryOptions);
   /** At most so many milliseconds. Rejects with the signal's reason, and if the timer is closed. */
-  sleep(milliseconds: number, options?: { signal?: WatchOptions['signal'] }): Promise<Wake>;
+  sleep(milliseconds: number, options?: SignalOptions): Promise<Wake>;
   close(): void;
   // Also [Symbol.dispose](), for `using`.
 }

@@ -16,6 +16,8 @@ const Flags = Object.freeze({
   isWWAN: 1 << 18,
 });
 
+const Flow = Object.freeze({ betterPath: 1 << 0, sourceForeign: 1 << 1, incomplete: 1 << 2 });
+
 // By their values. A later version of the library may add some.
 const reasons = Object.freeze([
   'none', 'noRoute', 'routeUnreachable', 'routeProhibited', 'routeBlackhole', 'interfaceDown', 'noCarrier',
@@ -25,6 +27,7 @@ const reasons = Object.freeze([
 const interfaceTypes = Object.freeze([
   'other', 'loopback', 'wiredEthernet', 'wiFi', 'cellular', 'pointToPoint', 'tunnel', 'virtual',
 ]);
+const nextHops = Object.freeze(['unknown', 'confirmed', 'unconfirmed', 'failed']);
 const evidences = Object.freeze(['kernel', 'socket']);
 
 const nameOf = (names, value) => names[value] ?? `unknown(${value})`;
@@ -54,8 +57,10 @@ const interfaceFrom = (raw) => (raw.interfaceIndex === 0 ? null : Object.freeze(
 function pathFrom(raw) {
   const reason = nameOf(reasons, raw.reason);
   const isPending = reason === 'namePending';
+  const isReachable = (raw.flags & Flags.reachable) !== 0 && !isPending;
   return Object.freeze({
-    isReachable: (raw.flags & Flags.reachable) !== 0 && !isPending,
+    isReachable,
+    isViable: isReachable && (raw.flow & Flow.sourceForeign) === 0,
     flags: raw.flags,
     flagsText: isPending ? 'Pending' : raw.flagsText,
     reason,
@@ -67,6 +72,8 @@ function pathFrom(raw) {
     mtu: raw.mtu,
     table: raw.table,
     evidence: nameOf(evidences, raw.evidence),
+    flow: raw.flow,
+    nextHop: nameOf(nextHops, raw.nextHop),
   });
 }
 
@@ -94,13 +101,17 @@ const wayFrom = (raw) => Object.freeze({
 // Milliseconds. A longer timer would end at once.
 const longestTimer = 2 ** 31 - 1;
 
-function isSame(one, other) {
-  return JSON.stringify(one) === JSON.stringify(other);
+// What must change for a path to be news. That the next hop has failed counts only if the watch reports it. Nothing
+// reports that it was confirmed.
+function newsOf(path, reportsNextHop) {
+  return JSON.stringify({ ...path, nextHop: reportsNextHop && path.nextHop === 'failed' });
 }
 
 const notifyPath = 1;
 const notifyNetwork = 2;
-const targetOptions = ['source', 'interface', 'mark'];
+const notifyNextHop = 4;
+const transports = Object.freeze({ tcp: 6, udp: 17 });
+const targetOptions = ['source', 'interface', 'mark', 'port', 'transport', 'trafficClass'];
 
 function checkOptions(options, ...names) {
   for (const name of Object.keys(options)) {
@@ -108,23 +119,52 @@ function checkOptions(options, ...names) {
   }
 }
 
-function createTarget(host, { source, interface: device, mark = 0 }) {
+function checkNumber(name, value, bits) {
+  if (!Number.isInteger(value) || value < 0 || value >= 2 ** bits) {
+    throw new RangeError(`not a ${name} of ${bits} bits: ${value}`);
+  }
+}
+
+function createTarget(host, options) {
+  const { source, interface: device, mark = 0, port = 0, transport, trafficClass = 0, reportsNextHop = false } = options;
+
   for (const text of [host, source, device]) {
     if (text == null) continue;
     if (typeof text !== 'string' || text.includes('\0')) throw new TypeError('not a string without NUL');
   }
-  if (!Number.isInteger(mark) || mark < 0 || mark >= 2 ** 32) throw new RangeError(`not a mark of 32 bits: ${mark}`);
-  const create = (...values) => call('create', ...values, device ?? null, mark, notifyPath);
+  checkNumber('mark', mark, 32);
+  checkNumber('port', port, 16);
+  checkNumber('trafficClass', trafficClass, 8);
+  if (transport != null && !Object.hasOwn(transports, transport)) throw new TypeError(`unknown transport: ${transport}`);
+  if (port !== 0 && transport == null) throw new TypeError('a port without a transport');
+  const notify = notifyPath | (reportsNextHop ? notifyNextHop : 0);
+  const protocol = transport == null ? 0 : transports[transport];
+  const create = (...values) => call('create', ...values, device ?? null, mark, notify, protocol, trafficClass, port);
   if (host != null && source == null) return create(host, null, null);
   return create(null, source ?? null, host ?? (source != null && isIP(source) === 6 ? '::' : '0.0.0.0'));
 }
 
+/** The descriptor of a net.Socket or tls.TLSSocket, which Node shows only here; or a number. */
+function createSocketTarget(socket) {
+  const descriptor = typeof socket === 'number' ? socket : socket?._handle?.fd;
+  if (!Number.isInteger(descriptor)) throw new TypeError('not a connected socket');
+  return call('createWithSocket', descriptor);
+}
+
 const asyncDispose = Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose');
+
+/** What watchSocket() gives to Watch instead of a host. */
+class SocketTarget {
+  constructor(socket) {
+    this.target = createSocketTarget(socket);
+  }
+}
 
 /** An asynchronous iterator: see index.d.ts. */
 class Watch {
   #target;
-  #last = null; // the path that the user got last
+  #last = null; // what was news in the path that the user got last
+  #reportsNextHop;
   #waiting = []; // the functions of promises that wait for a path
   #isClosed = false;
   #signal;
@@ -132,8 +172,9 @@ class Watch {
   #onAbort = () => this.close();
 
   constructor(host, options = {}) {
-    checkOptions(options, ...targetOptions, 'signal');
-    this.#target = createTarget(host, options);
+    checkOptions(options, ...(host instanceof SocketTarget ? [] : [...targetOptions, 'reportsNextHop']), 'signal');
+    this.#target = host instanceof SocketTarget ? host.target : createTarget(host, options);
+    this.#reportsNextHop = Boolean(options.reportsNextHop);
     this.#signal = options.signal;
     this.#signal?.throwIfAborted();
     call('watch', this.#target, () => this.#settle());
@@ -179,8 +220,9 @@ class Watch {
     if (this.#waiting.length === 0) return;
     try {
       const path = pathFrom(call('lastPath', this.#target));
-      if (isSame(path, this.#last)) return;
-      this.#last = path;
+      const news = newsOf(path, this.#reportsNextHop);
+      if (news === this.#last) return;
+      this.#last = news;
       this.#waiting.shift().resolve({ done: false, value: path });
     } catch (error) {
       this.#waiting.shift().reject(error);
@@ -217,6 +259,10 @@ class Watch {
 function watch(host, options) {
   return new Watch(host, options);
 }
+
+const watchSocket = (socket, options) => new Watch(new SocketTarget(socket), options);
+
+const checkSocket = (socket) => pathFrom(call('path', createSocketTarget(socket)));
 
 /** The first path that meets the condition. If it does not come in time, the newest. */
 async function follow(host, { timeout, ...options }, condition) {
@@ -361,7 +407,7 @@ class RetryTimer {
 }
 
 function network() {
-  const raw = call('network', call('create', null, null, '0.0.0.0', null, 0, notifyNetwork));
+  const raw = call('network', call('create', null, null, '0.0.0.0', null, 0, notifyNetwork, 0, 0, 0));
   return Object.freeze({
     ipv4: defaultPathFrom(raw.ipv4),
     ipv6: defaultPathFrom(raw.ipv6),
@@ -373,4 +419,7 @@ function network() {
   });
 }
 
-module.exports = { Flags, RetryTimer, Watch, check, libraryVersion: addon.version, network, waitUntilReachable, watch };
+module.exports = {
+  Flags, Flow, RetryTimer, Watch, check, checkSocket, libraryVersion: addon.version, network, waitUntilReachable, watch,
+  watchSocket,
+};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 import reachability from './index.js';
 
-export const { Flags, RetryTimer, Watch, check, libraryVersion, network, waitUntilReachable, watch } = reachability;
+export const {
+  Flags, Flow, RetryTimer, Watch, check, checkSocket, libraryVersion, network, waitUntilReachable, watch, watchSocket,
+} = reachability;
 export default reachability;

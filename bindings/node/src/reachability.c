@@ -9,6 +9,7 @@
 #define NAPI_VERSION 8
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <node_api.h>
 #include <reachability/reachability.h>
 #include <stdio.h>
@@ -266,6 +267,8 @@ static napi_value path_object(napi_env env, const SCNetworkReachabilityPath *pat
     set_number(env, object, "mtu", path->mtu);
     set_number(env, object, "table", path->table);
     set_number(env, object, "evidence", path->evidence);
+    set_number(env, object, "flow", path->flow);
+    set_number(env, object, "nextHop", path->nextHop);
     set_address(env, object, "destination", &path->destination);
     set_address(env, object, "source", &path->source);
     set_address(env, object, "gateway", &path->gateway);
@@ -274,14 +277,53 @@ static napi_value path_object(napi_env env, const SCNetworkReachabilityPath *pat
 
 /* ---- The functions for index.js --------------------------------------------------------------------------------- */
 
-/* create(name or null, source or null, address or null, interface or null, mark, options): a target. */
+/* Takes what a Create call has returned, and the handle without a target. Throws if it has failed. */
+static napi_value make_external(napi_env env, struct handle *handle, SCNetworkReachabilityRef target, const char *call)
+{
+    napi_value result = NULL;
+
+    handle->target = target;
+    if (target == NULL) {
+        throw_sc_error(env, call);
+        free(handle);
+        return NULL;
+    }
+    handle->environment->references++;
+    if (napi_create_external(env, handle, finalize_handle, NULL, &result) != napi_ok)
+        finalize_handle(env, handle, NULL);
+    return result;
+}
+
+static void read_flow(napi_env env, const napi_value *arguments, SCNetworkReachabilityOptions *options)
+{
+    uint32_t protocol = 0, traffic_class = 0, port = 0;
+
+    napi_get_value_uint32(env, arguments[0], &protocol);
+    napi_get_value_uint32(env, arguments[1], &traffic_class);
+    napi_get_value_uint32(env, arguments[2], &port);
+    options->protocol = (uint8_t)protocol;
+    options->trafficClass = (uint8_t)traffic_class;
+    options->remotePort = (uint16_t)port;
+}
+
+/* An address has its port in itself, at the same place for both families. */
+static void move_port(SCNetworkReachabilityOptions *options, struct sockaddr_storage *remote)
+{
+    if (options->nodename != NULL)
+        return;
+    ((struct sockaddr_in *)remote)->sin_port = htons(options->remotePort);
+    options->remotePort = 0;
+}
+
+/* create(name or null, source or null, address or null, interface or null, mark, options, protocol, class, port): a
+ * target. */
 static napi_value create(napi_env env, napi_callback_info info)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
     struct sockaddr_storage      source = { .ss_family = AF_UNSPEC }, remote = { .ss_family = AF_UNSPEC };
     struct handle               *handle = calloc(1, sizeof *handle);
-    napi_value                   arguments[6], result = NULL;
-    size_t                       count = 6;
+    napi_value                   arguments[9], result = NULL;
+    size_t                       count = 9;
     char                        *texts[4] = { NULL };
 
     napi_get_cb_info(env, info, &count, arguments, NULL, NULL);
@@ -289,6 +331,7 @@ static napi_value create(napi_env env, napi_callback_info info)
         texts[i] = copy_string(env, arguments[i]);
     napi_get_value_uint32(env, arguments[4], &options.routingMark);
     napi_get_value_uint32(env, arguments[5], &options.options);
+    read_flow(env, &arguments[6], &options);
     options.nodename = texts[0];
     options.interfaceName = texts[3];
     if (handle == NULL || napi_get_instance_data(env, (void **)&handle->environment) != napi_ok ||
@@ -298,19 +341,29 @@ static napi_value create(napi_env env, napi_callback_info info)
     } else {
         options.localAddress = source.ss_family != AF_UNSPEC ? (struct sockaddr *)&source : NULL;
         options.remoteAddress = remote.ss_family != AF_UNSPEC ? (struct sockaddr *)&remote : NULL;
-        handle->target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
-        if (handle->target == NULL) {
-            throw_sc_error(env, "SCNetworkReachabilityCreateWithOptions");
-            free(handle);
-        } else {
-            handle->environment->references++;
-            if (napi_create_external(env, handle, finalize_handle, NULL, &result) != napi_ok)
-                finalize_handle(env, handle, NULL);
-        }
+        move_port(&options, &remote);
+        result = make_external(env, handle, SCNetworkReachabilityCreateWithOptions(NULL, &options),
+                               "SCNetworkReachabilityCreateWithOptions");
     }
     for (size_t i = 0; i < 4; i++)
         free(texts[i]);
     return result;
+}
+
+/* createWithSocket(descriptor): a target. */
+static napi_value create_with_socket(napi_env env, napi_callback_info info)
+{
+    struct handle *handle = calloc(1, sizeof *handle);
+    napi_value     arguments[1];
+    size_t         count = 1;
+    int32_t        descriptor = -1;
+
+    napi_get_cb_info(env, info, &count, arguments, NULL, NULL);
+    napi_get_value_int32(env, arguments[0], &descriptor);
+    if (handle == NULL || napi_get_instance_data(env, (void **)&handle->environment) != napi_ok)
+        return free(handle), napi_throw_error(env, NULL, "out of memory"), NULL;
+    return make_external(env, handle, SCNetworkReachabilityCreateWithSocket(NULL, descriptor),
+                         "SCNetworkReachabilityCreateWithSocket");
 }
 
 /* watch(target, function): calls the function after each change. */
@@ -521,6 +574,7 @@ NAPI_MODULE_INIT(/* env, exports */)
 
     const napi_property_descriptor functions[] = {
         { "create", NULL, create, NULL, NULL, NULL, napi_enumerable, NULL },
+        { "createWithSocket", NULL, create_with_socket, NULL, NULL, NULL, napi_enumerable, NULL },
         { "watch", NULL, watch, NULL, NULL, NULL, napi_enumerable, NULL },
         { "unwatch", NULL, unwatch, NULL, NULL, NULL, napi_enumerable, NULL },
         { "path", NULL, path, NULL, NULL, NULL, napi_enumerable, NULL },

@@ -50,9 +50,10 @@ test('change of the reason is a change', async () => {
 test('path has interface, gateway and source', async () => {
   const path = await check('192.0.2.1');
   assert.deepEqual(path, {
-    isReachable: true, flags: Flags.reachable, flagsText: 'Reachable', reason: 'none', reasonText: 'none',
+    isReachable: true, isViable: true, flags: Flags.reachable, flagsText: 'Reachable', reason: 'none', reasonText: 'none',
     interface: { name: 'e0', index: path.interface.index, type: 'virtual' },
     destination: '192.0.2.1', source: '10.0.0.2', gateway: '10.0.0.1', mtu: 1500, table: 254, evidence: 'kernel',
+    flow: 0, nextHop: 'unknown',
   });
   assert.equal((await check()).isReachable, true);
   assert.equal((await check(null)).destination, null);

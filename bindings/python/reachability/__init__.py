@@ -14,12 +14,13 @@
 "Reachable" means that a packet to the host can leave this machine now. It does not mean that the host responds.
 """
 
-from ._check import check, check_async, network, wait_until_reachable, wait_until_reachable_async
+from ._check import check, check_async, check_socket, network, wait_until_reachable, wait_until_reachable_async
 from ._library import ReachabilityError, library_version
 from ._network import DefaultPath, Network, Way
-from ._path import Evidence, Flags, Interface, InterfaceType, Path, Reason
+from ._path import Evidence, Flags, Flow, Interface, InterfaceType, NextHop, Path, Reason
 from ._retry import RetryTimer, Wake
-from ._watch import NetworkWatch, Watch, watch, watch_network
+from ._target import Transport
+from ._watch import NetworkWatch, Watch, watch, watch_network, watch_socket
 
 __version__ = "0.1.0"
 
@@ -27,24 +28,29 @@ __all__ = [
     "DefaultPath",
     "Evidence",
     "Flags",
+    "Flow",
     "Interface",
     "InterfaceType",
     "Network",
     "NetworkWatch",
+    "NextHop",
     "Path",
     "ReachabilityError",
     "Reason",
     "RetryTimer",
+    "Transport",
     "Wake",
     "Watch",
     "Way",
     "__version__",
     "check",
     "check_async",
+    "check_socket",
     "library_version",
     "network",
     "wait_until_reachable",
     "wait_until_reachable_async",
     "watch",
     "watch_network",
+    "watch_socket",
 ]

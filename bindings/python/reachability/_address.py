@@ -27,11 +27,11 @@ def address_from_bytes(data: bytes) -> Address | None:
     return None
 
 
-def address_to_bytes(text: str) -> bytes:
+def address_to_bytes(text: str, port: int = 0) -> bytes:
     """A struct sockaddr for an address as text. A zone is the index or the name of an interface."""
     address = ipaddress.ip_address(text)
     if isinstance(address, ipaddress.IPv4Address):
-        return _IPV4.pack(socket.AF_INET, 0, address.packed)
+        return _IPV4.pack(socket.AF_INET, socket.htons(port), address.packed)
     zone = address.scope_id or "0"
     scope = int(zone) if zone.isdecimal() else socket.if_nametoindex(zone)
-    return _IPV6.pack(socket.AF_INET6, 0, 0, address.packed, scope)
+    return _IPV6.pack(socket.AF_INET6, socket.htons(port), 0, address.packed, scope)

@@ -11,7 +11,7 @@ from typing import Callable
 from . import _hub, _library
 from ._network import Network
 from ._path import Path, Reason
-from ._target import create_target, read_network, read_path
+from ._target import Connection, Question, Transport, create_network_target, create_socket_target, read_network, read_path
 from ._watch import Watch
 
 Condition = Callable[[Path], bool]
@@ -25,8 +25,7 @@ def _is_reachable(path: Path) -> bool:
     return path.is_reachable
 
 
-def _path_now(host: str | None, source: str | None, interface: str | None, mark: int) -> Path:
-    target = create_target(host, source, interface, mark)
+def _path_now(target: int) -> Path:
     try:
         return read_path(_library.get_path, target)
     finally:
@@ -74,16 +73,20 @@ def check(
     source: str | None = None,
     interface: str | None = None,
     mark: int = 0,
+    port: int = 0,
+    transport: Transport | None = None,
+    traffic_class: int = 0,
 ) -> Path:
     """The path now. For a name, waits for the first result, at most `timeout` seconds; then the reason is NAME_PENDING.
 
     Blocks the thread: in a coroutine use check_async(). A timeout of None waits without limit. The other arguments and the
     errors are those of watch().
     """
-    end, path = _end_of(timeout), _path_now(host, source, interface, mark)
+    question, end = Question(host, source, interface, mark, port, transport, traffic_class), _end_of(timeout)
+    path = _path_now(question.create())
     if _is_known(path):
         return path
-    with Watch(host, source=source, interface=interface, mark=mark) as watched:
+    with Watch._of(question) as watched:
         return _wait(watched, _is_known, path, end)
 
 
@@ -94,12 +97,16 @@ async def check_async(
     source: str | None = None,
     interface: str | None = None,
     mark: int = 0,
+    port: int = 0,
+    transport: Transport | None = None,
+    traffic_class: int = 0,
 ) -> Path:
     """The same as check(), for asyncio and trio: it does not block the event loop."""
-    end, path = _end_of(timeout), _path_now(host, source, interface, mark)
+    question, end = Question(host, source, interface, mark, port, transport, traffic_class), _end_of(timeout)
+    path = _path_now(question.create())
     if _is_known(path):
         return path
-    with Watch(host, source=source, interface=interface, mark=mark) as watched:
+    with Watch._of(question) as watched:
         return await _wait_in_task(watched, _is_known, path, end)
 
 
@@ -110,6 +117,9 @@ def wait_until_reachable(
     source: str | None = None,
     interface: str | None = None,
     mark: int = 0,
+    port: int = 0,
+    transport: Transport | None = None,
+    traffic_class: int = 0,
 ) -> Path | None:
     """Waits until a packet can leave for the host. Returns the path, or None if `timeout` seconds are over.
 
@@ -117,9 +127,10 @@ def wait_until_reachable(
     wait_until_reachable_async(). Reachable does not mean that the host responds: try to connect first, and wait here if
     that fails. The other arguments and the errors are those of watch().
     """
-    end, path = _end_of(timeout), _path_now(host, source, interface, mark)
+    question, end = Question(host, source, interface, mark, port, transport, traffic_class), _end_of(timeout)
+    path = _path_now(question.create())
     if not _is_reachable(path):
-        with Watch(host, source=source, interface=interface, mark=mark) as watched:
+        with Watch._of(question) as watched:
             path = _wait(watched, _is_reachable, path, end)
     return path if _is_reachable(path) else None
 
@@ -131,13 +142,22 @@ async def wait_until_reachable_async(
     source: str | None = None,
     interface: str | None = None,
     mark: int = 0,
+    port: int = 0,
+    transport: Transport | None = None,
+    traffic_class: int = 0,
 ) -> Path | None:
     """The same as wait_until_reachable(), for asyncio and trio: it does not block the event loop."""
-    end, path = _end_of(timeout), _path_now(host, source, interface, mark)
+    question, end = Question(host, source, interface, mark, port, transport, traffic_class), _end_of(timeout)
+    path = _path_now(question.create())
     if not _is_reachable(path):
-        with Watch(host, source=source, interface=interface, mark=mark) as watched:
+        with Watch._of(question) as watched:
             path = await _wait_in_task(watched, _is_reachable, path, end)
     return path if _is_reachable(path) else None
+
+
+def check_socket(connection: Connection) -> Path:
+    """The path of the packets of a connected socket now: see watch_socket(). Does not wait."""
+    return _path_now(create_socket_target(connection))
 
 
 def network() -> Network:
@@ -145,7 +165,7 @@ def network() -> Network:
 
     Queries the kernel, two queries for each interface. watch_network() follows the changes.
     """
-    target = create_target(None, None, None, 0, _library.NOTIFY_NETWORK)
+    target = create_network_target()
     try:
         return read_network(target)
     finally:

@@ -10,7 +10,7 @@ from typing import Any
 
 SONAME = "libreachability.so.0"
 MODE = b"kSCRunLoopDefaultMode"
-NOTIFY_PATH, NOTIFY_NETWORK = 1, 2
+NOTIFY_PATH, NOTIFY_NETWORK, NOTIFY_NEXT_HOP = 1, 2, 4
 ADDRESS_SIZE = 128  # of struct sockaddr_storage
 
 
@@ -40,6 +40,10 @@ class OptionsStructure(ctypes.Structure):
         ("remoteAddressLength", ctypes.c_uint32),
         ("routingMark", ctypes.c_uint32),
         ("options", ctypes.c_uint32),
+        ("protocol", ctypes.c_uint8),
+        ("trafficClass", ctypes.c_uint8),
+        ("remotePort", ctypes.c_uint16),
+        ("reserved", ctypes.c_uint32),
     ]
 
 
@@ -60,6 +64,8 @@ class PathStructure(ctypes.Structure):
         ("destination", ctypes.c_ubyte * ADDRESS_SIZE),
         ("source", ctypes.c_ubyte * ADDRESS_SIZE),
         ("gateway", ctypes.c_ubyte * ADDRESS_SIZE),
+        ("flow", ctypes.c_uint32),
+        ("nextHop", ctypes.c_uint32),
     ]
 
 
@@ -182,6 +188,9 @@ flags_get_string = function(
 )
 create_with_options = function_that_fails(
     None, "SCNetworkReachabilityCreateWithOptions", Pointer, Pointer, ctypes.POINTER(OptionsStructure)
+)
+create_with_socket = function_that_fails(
+    None, "SCNetworkReachabilityCreateWithSocket", Pointer, Pointer, ctypes.c_int
 )
 release = function("SCNetworkReachabilityRelease", None, Pointer)
 get_path = function_that_fails(0, "SCNetworkReachabilityGetPath", ctypes.c_ubyte, Pointer, PathPointer)

@@ -28,6 +28,17 @@ class Flags(enum.IntFlag):
         return _library.text(_library.flags_get_string, self.value)
 
 
+class Flow(enum.IntFlag):
+    """What else is known about the packets to a host, or about those of a connection."""
+
+    BETTER_PATH = 1 << 0
+    """A new connection, with no address bound, would leave over another interface."""
+    SOURCE_FOREIGN = 1 << 1
+    """Packets leave over an interface that does not have their source address: an established connection hangs."""
+    INCOMPLETE = 1 << 2
+    """A policy rule selects by what the watch does not say: transport, port, traffic class, or another user."""
+
+
 class _OpenEnum(enum.IntEnum):
     """An enumeration to which a later version of the library may add values."""
 
@@ -78,6 +89,16 @@ class InterfaceType(_OpenEnum):
     VIRTUAL = 7
 
 
+class NextHop(_OpenEnum):
+    """Whether the next hop responds, as the kernel knows it: the gateway, or without one the host itself."""
+
+    UNKNOWN = 0
+    CONFIRMED = 1
+    UNCONFIRMED = 2
+    """It has responded some time ago."""
+    FAILED = 3
+
+
 class Evidence(_OpenEnum):
     """The source of a path."""
 
@@ -113,11 +134,19 @@ class Path:
     table: int
     """The routing table of the route. 0: unknown."""
     evidence: Evidence
+    flow: Flow
+    next_hop: NextHop
+    """As it was when the path was read. A watch with `next_hop` reports when it fails, and when it responds again."""
 
     @property
     def is_reachable(self) -> bool:
         """Whether a packet can leave for the host now. False while its name is not resolved."""
         return bool(self.flags & Flags.REACHABLE) and self.reason != Reason.NAME_PENDING
+
+    @property
+    def is_viable(self) -> bool:
+        """Whether packets can leave, and not with the address of another interface. If not, connect again."""
+        return self.is_reachable and not self.flow & Flow.SOURCE_FOREIGN
 
     def __str__(self) -> str:
         if self.reason == Reason.NAME_PENDING:
@@ -131,6 +160,8 @@ class Path:
             parts.append(f"src {self.source}")
         if self.reason != Reason.NONE:
             parts.append(f"({self.reason})")
+        if self.next_hop == NextHop.FAILED:
+            parts.append("(next hop failed)")
         return "  ".join(parts)
 
 
@@ -149,4 +180,6 @@ def path_from_structure(path: _library.PathStructure) -> Path:
         mtu=path.mtu,
         table=path.table,
         evidence=Evidence(path.evidence),
+        flow=Flow(path.flow),
+        next_hop=NextHop(path.nextHop),
     )

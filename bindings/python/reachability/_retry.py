@@ -12,6 +12,7 @@ from types import TracebackType
 
 from . import _hub
 from ._path import Path, Reason
+from ._target import Question, Transport
 from ._watch import Watch
 
 
@@ -107,9 +108,12 @@ class RetryTimer:
         source: str | None = None,
         interface: str | None = None,
         mark: int = 0,
+        port: int = 0,
+        transport: Transport | None = None,
+        traffic_class: int = 0,
     ) -> None:
         self._trigger = Trigger(_number("jitter", jitter), _number("min_interval", min_interval))
-        self._watch = Watch(host, source=source, interface=interface, mark=mark)
+        self._watch = Watch._of(Question(host, source, interface, mark, port, transport, traffic_class))
         self._observe(self._watch.next_change())
 
     def _observe(self, path: Path | None) -> None:

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
+import enum
 import operator
-from typing import Any, Callable
+from typing import Any, Callable, Protocol, Union
 
 from . import _library
 from ._address import address_to_bytes
@@ -13,25 +15,85 @@ from ._network import Network, network_from_structures
 from ._path import Path, path_from_structure
 
 
-def create_target(
-    host: str | None, source: str | None, interface: str | None, mark: int, notify: int = _library.NOTIFY_PATH
-) -> int:
+class Transport(enum.IntEnum):
+    """The protocol of the packets to a port."""
+
+    TCP = 6
+    UDP = 17
+
+
+class HasFileno(Protocol):
+    """A socket.socket, or an object that has its descriptor, as asyncio's get_extra_info("socket") returns."""
+
+    def fileno(self) -> int: ...
+
+
+Connection = Union[int, HasFileno]
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """The arguments of watch()."""
+
+    host: str | None
+    source: str | None = None
+    interface: str | None = None
+    mark: int = 0
+    port: int = 0
+    transport: Transport | None = None
+    traffic_class: int = 0
+    next_hop: bool = False
+
+    def create(self) -> int:
+        """A target that the caller releases."""
+        notify = _library.NOTIFY_PATH | (_library.NOTIFY_NEXT_HOP if self.next_hop else 0)
+        options = _library.OptionsStructure(
+            size=ctypes.sizeof(_library.OptionsStructure),
+            routingMark=_number("mark", self.mark, 32),
+            trafficClass=_number("traffic_class", self.traffic_class, 8),
+            protocol=0 if self.transport is None else Transport(self.transport),
+            options=notify,
+        )
+        port = _number("port", self.port, 16)
+        if port and self.transport is None:
+            raise ValueError("a port needs a transport")
+        if self.interface is not None:
+            options.interfaceName = _c_string(self.interface)
+        host = self.host
+        if host is None:
+            host = "::" if self.source is not None and ":" in self.source else "0.0.0.0"
+        if self.source is not None:
+            options.localAddress = address_to_bytes(self.source)
+            options.remoteAddress = address_to_bytes(host, port)
+        else:
+            options.nodename = _name(host)
+            options.remotePort = port
+        return _create(options)
+
+
+def create_network_target() -> int:
     """A target that the caller releases."""
-    if not 0 <= operator.index(mark) < 2**32:
-        raise ValueError(f"mark {mark} does not fit into 32 bits")
-    options = _library.OptionsStructure(size=ctypes.sizeof(_library.OptionsStructure), routingMark=mark, options=notify)
-    if interface is not None:
-        options.interfaceName = _c_string(interface)
-    if source is not None:
-        options.localAddress = address_to_bytes(source)
-    if host is None:
-        host = "::" if source is not None and ":" in source else "0.0.0.0"
-    if source is not None:
-        options.remoteAddress = address_to_bytes(host)
-    else:
-        options.nodename = _name(host)
+    size = ctypes.sizeof(_library.OptionsStructure)
+    return _create(_library.OptionsStructure(size=size, nodename=b"0.0.0.0", options=_library.NOTIFY_NETWORK))
+
+
+def create_socket_target(connection: Connection) -> int:
+    """A target that the caller releases. It does not keep the descriptor."""
+    descriptor = connection if isinstance(connection, int) else connection.fileno()
+    target: int = _library.create_with_socket(None, descriptor)
+    return target
+
+
+def _create(options: _library.OptionsStructure) -> int:
     target: int = _library.create_with_options(None, options)
     return target
+
+
+def _number(name: str, value: int, bits: int) -> int:
+    number = operator.index(value)
+    if not 0 <= number < 2**bits:
+        raise ValueError(f"{name} {value} does not fit into {bits} bits")
+    return number
 
 
 def _name(host: str) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import dataclasses
 import errno
 import os
 import threading
@@ -16,8 +17,16 @@ from typing import Any, Generic, Iterator, TypeVar
 from . import _hub, _library
 from ._address import Address, address_from_bytes
 from ._network import Network
-from ._path import Path
-from ._target import create_target, read_network, read_path
+from ._path import NextHop, Path
+from ._target import (
+    Connection,
+    Question,
+    Transport,
+    create_network_target,
+    create_socket_target,
+    read_network,
+    read_path,
+)
 
 Value = TypeVar("Value")
 Self = TypeVar("Self", bound="BaseWatch[Any]")
@@ -53,7 +62,7 @@ class BaseWatch(Generic[Value]):
     """What Watch and NetworkWatch have in common."""
 
     def __init__(self, target: int) -> None:
-        self._last: Value | None = None
+        self._last: object = None  # what was news last
         self._lock = threading.RLock()  # a signal handler may call close() while its thread has the lock
         self._users = 0  # calls that use the target; the last one closes, if close() was called meanwhile
         self._is_iterating = False
@@ -92,15 +101,20 @@ class BaseWatch(Generic[Value]):
         """The value of the latest evaluation."""
         raise NotImplementedError
 
+    def _news(self, value: Value) -> object:
+        """What must change for the value to be returned."""
+        return value
+
     def _next_value(self) -> Value | None:
         self._place.hub.perform()
         self._member.may_have_news = False  # before it reads: what comes then is news
         if self._is_closed:
             return None
         value = self._read()
-        if value == self._last:
+        news = self._news(value)
+        if news == self._last:
             return None
-        self._last = value
+        self._last = news
         return value
 
     # ---- Iterating
@@ -249,9 +263,37 @@ class Watch(BaseWatch[Path]):
     """
 
     def __init__(
-        self, host: str | None = None, *, source: str | None = None, interface: str | None = None, mark: int = 0
+        self,
+        host: str | None = None,
+        *,
+        source: str | None = None,
+        interface: str | None = None,
+        mark: int = 0,
+        port: int = 0,
+        transport: Transport | None = None,
+        traffic_class: int = 0,
+        next_hop: bool = False,
     ) -> None:
-        super().__init__(create_target(host, source, interface, mark))
+        question = Question(host, source, interface, mark, port, transport, traffic_class, next_hop)
+        self._reports_next_hop = next_hop
+        super().__init__(question.create())
+
+    @classmethod
+    def _of(cls, question: Question) -> Watch:
+        return cls(**vars(question))
+
+    @classmethod
+    def of_socket(cls, connection: Connection) -> Watch:
+        """See watch_socket()."""
+        watch = cls.__new__(cls)
+        watch._reports_next_hop = False
+        BaseWatch.__init__(watch, create_socket_target(connection))
+        return watch
+
+    def _news(self, path: Path) -> object:
+        """Whether the next hop has failed counts only if the watch reports it. Nothing reports that it was confirmed."""
+        failed = self._reports_next_hop and path.next_hop == NextHop.FAILED
+        return dataclasses.replace(path, next_hop=NextHop.UNKNOWN), failed
 
     def _read(self) -> Path:
         return read_path(_library.get_last_path, self._target)
@@ -281,7 +323,7 @@ class NetworkWatch(BaseWatch[Network]):
     """Iterates over the network, as Watch does over the paths to a host."""
 
     def __init__(self) -> None:
-        super().__init__(create_target(None, None, None, 0, _library.NOTIFY_NETWORK))
+        super().__init__(create_network_target())
 
     def _read(self) -> Network:
         return read_network(self._target)
@@ -294,7 +336,15 @@ class NetworkWatch(BaseWatch[Network]):
 
 
 def watch(
-    host: str | None = None, *, source: str | None = None, interface: str | None = None, mark: int = 0
+    host: str | None = None,
+    *,
+    source: str | None = None,
+    interface: str | None = None,
+    mark: int = 0,
+    port: int = 0,
+    transport: Transport | None = None,
+    traffic_class: int = 0,
+    next_hop: bool = False,
 ) -> Watch:
     """Watches a host: a name, or an address. None: the default path.
 
@@ -304,11 +354,38 @@ def watch(
     source: only packets from this address count. The host must then be an address, or None.
     interface: only routes out of this interface count.
     mark: SO_MARK of the sockets that the program will use.
+    port, transport: the packets of this transport to this port, as connect(2) decides. Policy rules can select by port.
+    traffic_class: IP_TOS or IPV6_TCLASS of the sockets.
+    next_hop: a change comes also when the next hop fails, and when it responds again: see Path.next_hop.
 
     The watch belongs to the network namespace of the calling thread. Raises ReachabilityError, and ValueError if an address
     is not one, or an international name cannot be converted.
     """
-    return Watch(host, source=source, interface=interface, mark=mark)
+    return Watch(
+        host,
+        source=source,
+        interface=interface,
+        mark=mark,
+        port=port,
+        transport=transport,
+        traffic_class=traffic_class,
+        next_hop=next_hop,
+    )
+
+
+def watch_socket(connection: Connection) -> Watch:
+    """Watches the packets of a connected socket: a socket.socket, an object with fileno(), or a descriptor.
+
+        for path in watch_socket(connection):
+            if not path.is_viable:  # the source address is gone, or foreign where packets leave
+                connection.close()
+                break
+
+    Path.flow says whether they leave as those of a new connection would. Nothing is said about the other end: no packet is
+    sent. Addresses, ports, mark, interface, traffic class and owner are read now, and the descriptor is not kept. Call this in
+    the socket's network namespace. Raises ReachabilityError: ENOTCONN, ENOTSOCK, EBADF.
+    """
+    return Watch.of_socket(connection)
 
 
 def watch_network() -> NetworkWatch:

@@ -66,10 +66,15 @@ pub struct SCNetworkReachabilityOptions {
     pub remoteAddressLength: u32,
     pub routingMark: u32,
     pub options: u32,
+    pub protocol: u8,
+    pub trafficClass: u8,
+    pub remotePort: u16,
+    pub reserved: u32,
 }
 
 pub const kSCNetworkReachabilityOptionNotifyPath: u32 = 1;
 pub const kSCNetworkReachabilityOptionNotifyNetwork: u32 = 2;
+pub const kSCNetworkReachabilityOptionNotifyNextHop: u32 = 4;
 
 #[repr(C)]
 pub struct SCNetworkReachabilityPath {
@@ -86,6 +91,8 @@ pub struct SCNetworkReachabilityPath {
     pub destination: sockaddr_storage,
     pub source: sockaddr_storage,
     pub gateway: sockaddr_storage,
+    pub flow: u32,
+    pub nextHop: u32,
 }
 
 #[repr(C)]
@@ -133,7 +140,7 @@ const _: () = {
     let pointer = size_of::<usize>();
     assert!(size_of::<SCNetworkReachabilityContext>() == 5 * pointer);
     assert!(size_of::<SCNetworkReachabilityScheduler>() == 5 * pointer);
-    assert!(size_of::<SCNetworkReachabilityOptions>() == 5 * pointer + 4 * 4);
+    assert!(size_of::<SCNetworkReachabilityOptions>() == 5 * pointer + 6 * 4);
     assert!(size_of::<SCNetworkReachabilityDefaultPath>() == 4 * 4 + 2 * size_of::<sockaddr_storage>());
     assert!(
         size_of::<SCNetworkReachabilityWay>() == 4 * 4 + 16 + 2 * size_of::<SCNetworkReachabilityDefaultPath>()
@@ -145,7 +152,7 @@ const _: () = {
                 + 2 * size_of::<SCNetworkReachabilityDefaultPath>()
                 + 3 * size_of::<sockaddr_storage>()
     );
-    assert!(size_of::<SCNetworkReachabilityPath>() == pointer + 8 * 4 + 16 + 3 * size_of::<sockaddr_storage>());
+    assert!(size_of::<SCNetworkReachabilityPath>() == pointer + 10 * 4 + 16 + 3 * size_of::<sockaddr_storage>());
 };
 
 /// `kSCRunLoopDefaultMode`, with its NUL.
@@ -162,6 +169,10 @@ extern "C" {
     pub fn SCNetworkReachabilityCreateWithOptions(
         allocator: *const c_void,
         options: *const SCNetworkReachabilityOptions,
+    ) -> SCNetworkReachabilityRef;
+    pub fn SCNetworkReachabilityCreateWithSocket(
+        allocator: *const c_void,
+        socket: c_int,
     ) -> SCNetworkReachabilityRef;
     pub fn SCNetworkReachabilityRelease(target: SCNetworkReachabilityRef);
     pub fn SCNetworkReachabilityGetPath(

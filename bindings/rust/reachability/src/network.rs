@@ -80,7 +80,7 @@ fn read(target: &RawTarget) -> Result<Network> {
         network.size = size_of::<sys::SCNetworkReachabilityNetwork>();
         let (way_size, capacity) = (size_of::<sys::SCNetworkReachabilityWay>(), ways.len());
         let has_read = unsafe {
-            sys::SCNetworkReachabilityGetNetwork(target.0, &mut network, ways.as_mut_ptr(), way_size, capacity)
+            sys::SCNetworkReachabilityGetNetwork(target.reference, &mut network, ways.as_mut_ptr(), way_size, capacity)
         };
         if has_read == 0 {
             return Err(Error::of_last_call());

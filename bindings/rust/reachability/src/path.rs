@@ -152,6 +152,47 @@ open_enum! {
     }
 }
 
+/// What else is known about the packets to a host, or about those of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Flow(pub u32);
+
+impl Flow {
+    /// A new connection, with no address bound, would leave over another interface.
+    pub const BETTER_PATH: Flow = Flow(1 << 0);
+    /// Packets leave over an interface that does not have their source address: an established connection hangs.
+    pub const SOURCE_FOREIGN: Flow = Flow(1 << 1);
+    /// A policy rule selects by what the target does not say: transport, port, traffic class, or another user.
+    pub const INCOMPLETE: Flow = Flow(1 << 2);
+
+    /// Whether all bits of `other` are set.
+    #[must_use]
+    pub fn contains(self, other: Flow) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for Flow {
+    type Output = Flow;
+
+    fn bitor(self, other: Flow) -> Flow {
+        Flow(self.0 | other.0)
+    }
+}
+
+open_enum! {
+    /// Whether the next hop responds, as the kernel knows it: the gateway, or without one the host itself.
+    NextHop {
+        /// The kernel has not tried, waits for a reply, or has forgotten it; or there is no next hop.
+        NotKnown = 0,
+        /// It responds, or needs not be asked.
+        Confirmed = 1,
+        /// It has responded some time ago.
+        Unconfirmed = 2,
+        /// It has not responded.
+        Failed = 3,
+    }
+}
+
 open_enum! {
     /// The source of a path.
     Evidence {
@@ -202,6 +243,10 @@ pub struct Path {
     pub table: u32,
     /// The source of the path.
     pub evidence: Evidence,
+    /// What else is known about the packets.
+    pub flow: Flow,
+    /// As it was when the path was read: see [`Target::next_hop`](crate::Target::next_hop).
+    pub next_hop: NextHop,
 }
 
 impl Path {
@@ -209,6 +254,12 @@ impl Path {
     #[must_use]
     pub fn is_reachable(&self) -> bool {
         self.flags.contains(Flags::REACHABLE) && self.reason != Reason::NamePending
+    }
+
+    /// Whether packets can leave, and not with the address of another interface. If not, connect again.
+    #[must_use]
+    pub fn is_viable(&self) -> bool {
+        self.is_reachable() && !self.flow.contains(Flow::SOURCE_FOREIGN)
     }
 
     pub(crate) fn new(path: &sys::SCNetworkReachabilityPath) -> Path {
@@ -223,6 +274,8 @@ impl Path {
             mtu: path.mtu,
             table: path.table,
             evidence: path.evidence.into(),
+            flow: Flow(path.flow),
+            next_hop: path.nextHop.into(),
         }
     }
 }
@@ -246,6 +299,9 @@ impl fmt::Display for Path {
         if self.reason != Reason::None {
             write!(formatter, "  ({})", self.reason)?;
         }
+        if self.next_hop == NextHop::Failed {
+            write!(formatter, "  (next hop failed)")?;
+        }
         Ok(())
     }
 }
@@ -263,13 +319,14 @@ pub(crate) fn address_from(storage: &sys::sockaddr_storage) -> Option<IpAddr> {
     }
 }
 
-pub(crate) fn address_to(address: IpAddr) -> sys::sockaddr_storage {
+pub(crate) fn address_to(address: IpAddr, port: u16) -> sys::sockaddr_storage {
     let mut storage = sys::sockaddr_storage { bytes: [0; 128] };
     let (family, octets, start) = match address {
         IpAddr::V4(address) => (AF_INET, address.octets().to_vec(), 4),
         IpAddr::V6(address) => (AF_INET6, address.octets().to_vec(), 8),
     };
     storage.bytes[..2].copy_from_slice(&family.to_ne_bytes());
+    storage.bytes[2..4].copy_from_slice(&port.to_be_bytes());
     storage.bytes[start..start + octets.len()].copy_from_slice(&octets);
     storage
 }

@@ -31,7 +31,7 @@ impl PollWatch {
         }
         let watch = PollWatch { target, run_loop, last: None };
         let mode = sys::kSCRunLoopDefaultMode.as_ptr().cast();
-        if unsafe { sys::SCNetworkReachabilityScheduleWithRunLoop(watch.target.0, run_loop, mode) } == 0 {
+        if unsafe { sys::SCNetworkReachabilityScheduleWithRunLoop(watch.target.reference, run_loop, mode) } == 0 {
             return Err(Error::of_last_call());
         }
         Ok(watch)
@@ -44,7 +44,7 @@ impl PollWatch {
     pub fn next_change(&mut self) -> Result<Option<Path>> {
         self.perform()?;
         let path = self.target.last_path()?;
-        if self.last.as_ref() == Some(&path) {
+        if !self.target.is_news(&path, self.last.as_ref()) {
             return Ok(None);
         }
         self.last = Some(path.clone());
@@ -103,7 +103,7 @@ impl Drop for PollWatch {
     fn drop(&mut self) {
         let mode = sys::kSCRunLoopDefaultMode.as_ptr().cast();
         unsafe {
-            sys::SCNetworkReachabilityUnscheduleFromRunLoop(self.target.0, self.run_loop, mode);
+            sys::SCNetworkReachabilityUnscheduleFromRunLoop(self.target.reference, self.run_loop, mode);
             sys::SCRunLoopRelease(self.run_loop);
         }
     }

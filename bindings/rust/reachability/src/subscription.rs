@@ -87,7 +87,7 @@ impl Subscription {
             release: Some(release_shared),
             copyDescription: None,
         };
-        if unsafe { sys::SCNetworkReachabilitySetCallback(target.0, Some(changed), &mut context) } == 0 {
+        if unsafe { sys::SCNetworkReachabilitySetCallback(target.reference, Some(changed), &mut context) } == 0 {
             let error = Error::of_last_call();
             drop(unsafe { Arc::from_raw(info) });
             return Err(error);
@@ -99,7 +99,7 @@ impl Subscription {
             release: None,
             perform: Some(perform_here),
         };
-        if unsafe { sys::SCNetworkReachabilitySetScheduler(target.0, &scheduler) } == 0 {
+        if unsafe { sys::SCNetworkReachabilitySetScheduler(target.reference, &scheduler) } == 0 {
             return Err(Error::of_last_call());
         }
         Ok(Subscription { target, shared, last: None, process: process::id() })
@@ -119,7 +119,7 @@ impl Subscription {
                 state.is_unchanged = true; // before the path is read: what comes then is a change
             }
             let path = self.target.last_path()?;
-            if self.last.as_ref() != Some(&path) {
+            if self.target.is_news(&path, self.last.as_ref()) {
                 self.last = Some(path.clone());
                 return Ok(Some(path));
             }
@@ -152,6 +152,6 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         // A callback that has begun may finish later. The context has a reference of its own.
-        unsafe { sys::SCNetworkReachabilitySetScheduler(self.target.0, ptr::null()) };
+        unsafe { sys::SCNetworkReachabilitySetScheduler(self.target.reference, ptr::null()) };
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use reachability_sys as sys;
 
 use crate::error::{text_of, Error, Result};
-use crate::path::{address_from, address_to, Path, Reason};
+use crate::path::{address_from, address_to, NextHop, Path, Reason};
 use crate::poll_watch::PollWatch;
 use crate::retry_timer::RetryTimer;
 use crate::stream::Paths;
@@ -22,6 +22,24 @@ enum Host {
     Address(IpAddr),
 }
 
+/// The protocol of the packets to a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// TCP.
+    Tcp,
+    /// UDP.
+    Udp,
+}
+
+impl Transport {
+    fn protocol(self) -> u8 {
+        match self {
+            Transport::Tcp => 6,
+            Transport::Udp => 17,
+        }
+    }
+}
+
 /// What to check or watch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[must_use]
@@ -30,6 +48,9 @@ pub struct Target {
     source: Option<IpAddr>,
     interface: Option<String>,
     mark: u32,
+    port: Option<(Transport, u16)>,
+    traffic_class: u8,
+    reports_next_hop: bool,
 }
 
 fn is_known(path: &Path) -> bool {
@@ -38,7 +59,15 @@ fn is_known(path: &Path) -> bool {
 
 impl Target {
     fn new(host: Host) -> Target {
-        Target { host, source: None, interface: None, mark: 0 }
+        Target {
+            host,
+            source: None,
+            interface: None,
+            mark: 0,
+            port: None,
+            traffic_class: 0,
+            reports_next_hop: false,
+        }
     }
 
     /// The default path of this machine.
@@ -71,6 +100,24 @@ impl Target {
     /// `SO_MARK` of the sockets that the program will use.
     pub fn mark(mut self, mark: u32) -> Target {
         self.mark = mark;
+        self
+    }
+
+    /// The packets of this transport to this port, as connect(2) decides. Policy rules can select by port.
+    pub fn port(mut self, transport: Transport, port: u16) -> Target {
+        self.port = Some((transport, port));
+        self
+    }
+
+    /// `IP_TOS` or `IPV6_TCLASS` of the sockets.
+    pub fn traffic_class(mut self, class: u8) -> Target {
+        self.traffic_class = class;
+        self
+    }
+
+    /// A change comes also when the next hop fails, and when it responds again: see [`Path::next_hop`].
+    pub fn next_hop(mut self) -> Target {
+        self.reports_next_hop = true;
         self
     }
 
@@ -124,7 +171,8 @@ impl Target {
 
     /// The first path that meets the condition, or the newest one at the end. No end: without limit.
     fn follow(&self, mut path: Path, end: Option<Instant>, condition: fn(&Path) -> bool) -> Result<Path> {
-        if !condition(&path) {
+        let has_time = end.map_or(true, |end| Instant::now() < end);
+        if has_time && !condition(&path) {
             let mut watch = self.watch()?;
             while let Some(newer) = watch.wait_until(end)? {
                 path = newer;
@@ -182,20 +230,22 @@ impl Target {
     }
 
     fn create(&self) -> Result<RawTarget> {
-        self.create_with(sys::kSCNetworkReachabilityOptionNotifyPath)
+        let next_hop = if self.reports_next_hop { sys::kSCNetworkReachabilityOptionNotifyNextHop } else { 0 };
+        self.create_with(sys::kSCNetworkReachabilityOptionNotifyPath | next_hop)
     }
 
     pub(crate) fn create_with(&self, notify: u32) -> Result<RawTarget> {
         let c_string = |text: &String| CString::new(text.as_bytes()).map_err(|_| Error::INVALID_ARGUMENT);
         let interface = self.interface.as_ref().map(c_string).transpose()?;
-        let source = self.source.map(address_to);
+        let port = self.port.map_or(0, |(_, port)| port);
+        let source = self.source.map(|address| address_to(address, 0));
         let (name, remote) = match &self.host {
             Host::DefaultPath if self.source.map_or(false, |source| source.is_ipv6()) => {
-                (None, Some(address_to(Ipv6Addr::UNSPECIFIED.into())))
+                (None, Some(address_to(Ipv6Addr::UNSPECIFIED.into(), port)))
             }
-            Host::DefaultPath => (None, Some(address_to(Ipv4Addr::UNSPECIFIED.into()))),
+            Host::DefaultPath => (None, Some(address_to(Ipv4Addr::UNSPECIFIED.into(), port))),
             Host::Name(name) => (Some(c_string(name)?), None),
-            Host::Address(address) => (None, Some(address_to(*address))),
+            Host::Address(address) => (None, Some(address_to(*address, port))),
         };
         let options = sys::SCNetworkReachabilityOptions {
             size: std::mem::size_of::<sys::SCNetworkReachabilityOptions>(),
@@ -207,19 +257,23 @@ impl Target {
             remoteAddressLength: 0,
             routingMark: self.mark,
             options: notify,
+            protocol: self.port.map_or(0, |(transport, _)| transport.protocol()),
+            trafficClass: self.traffic_class,
+            remotePort: if name.is_some() { port } else { 0 },
+            reserved: 0,
         };
         let target = unsafe { sys::SCNetworkReachabilityCreateWithOptions(ptr::null(), &options) };
-        if target.is_null() {
-            return Err(Error::of_last_call());
-        }
-        Ok(RawTarget(target))
+        RawTarget::new(target, self.reports_next_hop)
     }
 }
 
 type GetPath = unsafe extern "C" fn(sys::SCNetworkReachabilityRef, *mut sys::SCNetworkReachabilityPath) -> u8;
 
 /// The one reference to a target of the library.
-pub(crate) struct RawTarget(pub sys::SCNetworkReachabilityRef);
+pub(crate) struct RawTarget {
+    pub reference: sys::SCNetworkReachabilityRef,
+    reports_next_hop: bool,
+}
 
 // Any thread may make any call.
 unsafe impl Send for RawTarget {}
@@ -227,11 +281,28 @@ unsafe impl Sync for RawTarget {}
 
 impl Drop for RawTarget {
     fn drop(&mut self) {
-        unsafe { sys::SCNetworkReachabilityRelease(self.0) }
+        unsafe { sys::SCNetworkReachabilityRelease(self.reference) }
     }
 }
 
 impl RawTarget {
+    /// Takes what a Create call has returned.
+    pub fn new(target: sys::SCNetworkReachabilityRef, reports_next_hop: bool) -> Result<RawTarget> {
+        if target.is_null() {
+            return Err(Error::of_last_call());
+        }
+        Ok(RawTarget { reference: target, reports_next_hop })
+    }
+
+    /// Whether a path is news after the last one. That the next hop has failed counts only if the target reports it;
+    /// nothing reports that it was confirmed.
+    pub fn is_news(&self, path: &Path, last: Option<&Path>) -> bool {
+        let has_failed = |path: &Path| self.reports_next_hop && path.next_hop == NextHop::Failed;
+        last.map_or(true, |last| {
+            has_failed(last) != has_failed(path) || *last != Path { next_hop: last.next_hop, ..path.clone() }
+        })
+    }
+
     pub fn path(&self) -> Result<Path> {
         self.read(sys::SCNetworkReachabilityGetPath)
     }
@@ -256,8 +327,10 @@ impl RawTarget {
             destination: none,
             source: none,
             gateway: none,
+            flow: 0,
+            nextHop: 0,
         };
-        if unsafe { get(self.0, &mut path) } == 0 {
+        if unsafe { get(self.reference, &mut path) } == 0 {
             return Err(Error::of_last_call());
         }
         Ok(Path::new(&path))
@@ -267,7 +340,7 @@ impl RawTarget {
         let mut storage = Vec::new();
         loop {
             let count =
-                unsafe { sys::SCNetworkReachabilityGetResolvedAddresses(self.0, storage.as_mut_ptr(), storage.len()) };
+                unsafe { sys::SCNetworkReachabilityGetResolvedAddresses(self.reference, storage.as_mut_ptr(), storage.len()) };
             if count <= storage.len() {
                 return storage[..count].iter().filter_map(address_from).collect();
             }
@@ -276,6 +349,6 @@ impl RawTarget {
     }
 
     pub fn description(&self) -> String {
-        text_of(|buffer, capacity| unsafe { sys::SCNetworkReachabilityGetDescription(self.0, buffer, capacity) })
+        text_of(|buffer, capacity| unsafe { sys::SCNetworkReachabilityGetDescription(self.reference, buffer, capacity) })
     }
 }
