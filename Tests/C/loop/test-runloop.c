@@ -158,14 +158,14 @@ TEST_WITH(NULL, NULL, perform_waits_for_the_given_time)
 
     for (int i = 0; i < 100; i++)
         assert_int_equal(SCRunLoopPerform(loop, 0), 0);
-    assert_true(watcher_now() - started < 1);
+    assert_true(watcher_now() - started < 5);
     started = watcher_now();
     assert_int_equal(SCRunLoopPerform(loop, 0.1), 0);
     assert_true(watcher_now() - started >= 0.1);
     assert_true(watcher_now() - started < 5);
     started = watcher_now();
     assert_int_equal(SCRunLoopPerform(loop, 1e-12), 0);
-    assert_true(watcher_now() - started < 1);
+    assert_true(watcher_now() - started < 5);
     SCRunLoopRelease(loop);
 }
 
