@@ -133,8 +133,8 @@ DESKTOP       = $(sort $(filter-out %.py %/__pycache__,$(wildcard Tests/desktop/
 CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
 
 .PHONY: FORCE all help lib tool run try manuals docs deps deps-check deps-check-c deps-test deps-world check check-c checks \
-        test test-world build-tests test-programs pure-tests test-consumers test-gio test-desktop deps-desktop test-products test-vm vm-programs programs-asan \
-        programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
+        test test-world build-tests test-programs pure-tests test-consumers test-gio test-desktop deps-desktop test-products test-vm test-kernels vm-programs \
+        programs-asan programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
         check-swift check-swift-thread check-swift-address calls fuzz mutants soak soak-denied storm bench benchmarks \
         performance format install install-tool install-strip uninstall dist deb version home release abi-baseline clean \
         list-sources
@@ -300,6 +300,7 @@ $(BUILD)/tests/test-soak: $(SOAK)
 $(BUILD)/tests/test-bound-pair $(BUILD)/tests/test-source-routes: $(SOCKET_FAULTS)
 
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
+$(BUILD)/tests/test-recheck: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_set_barrier -Wl,--wrap=rtnetlink_query
 $(BUILD)/tests/test-wait-changed: TEST_LDFLAGS = -Wl,--wrap=epoll_create1
 $(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt -Wl,--wrap=send
 $(BUILD)/tests/test-bound-pair: TEST_LDFLAGS = $(SOCKET_WRAPS)
@@ -364,8 +365,13 @@ VM_TESTS  = $(foreach name,kernel links takeover,"--one-of=machine:$(MACHINE)$(n
 # These depend little on the kernel's version.
 VM_WORLD  = "--one-of=machine:$(MACHINE)kernel callback local-wifi name" --one-of=machine:Tests/world/systemd
 
-# They need a quiet machine: one shows a race between two processors, the other measures waits.
-ALONE     = $(BUILD)/tests/test-race $(BUILD)/tests/test-wait
+# Debian's kernels, from 5.10 to its newest, on two processors each. `own` is the kernel of this machine's release.
+KERNELS   = bullseye own bookworm-backports trixie-backports
+KERNEL_TESTS = $(foreach suite,$(KERNELS),$(foreach test,kernel race,\
+                "--one-of=machine:env VM_KERNEL=$(suite) VM_PROCESSORS=2 VM_LIMIT=3600 $(MACHINE)$(test)"))
+
+# They need a quiet machine: two show a race between two processors, the last measures waits.
+ALONE     = $(addprefix $(BUILD)/tests/test-,race recheck wait)
 
 build-tests:
 	@$(MAKE) --no-print-directory lib test-programs vm-programs $(TOOLS:%=programs-%)
@@ -427,6 +433,12 @@ vm-programs: $(BUILD)/vm/seen $(if $(shell command -v $(SWIFT)),$(BUILD)/vm/stat
 test-vm: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) test-programs vm-programs
 	@Tests/run $(VM_TESTS) $(VM_WORLD)
+
+# The tests that query the kernel, the race between a change and its message, and the soak, on each of Debian's kernels.
+test-kernels: export TEST_TIME_LIMIT = 3700
+test-kernels: deps-test
+	@$(MAKE) --no-print-directory $(JOBS) test-programs
+	@Tests/run $(KERNEL_TESTS)
 
 # In each language: the tests of the binding, if there is one, and a program in a network namespace where a route changes. The
 # table has one row for each: language, how the library was found, the flags, the exit status. Part of `make test-world`.

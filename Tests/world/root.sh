@@ -33,17 +33,11 @@ fill_root() { # folder, variant, suite, packages
     # its own ends with mmdebstrap.
     unshare --mount mmdebstrap --quiet --variant="$variant" --include="$*" --skip=check/empty \
         ${ARCHITECTURE:+--architectures="$ARCHITECTURE"} \
-        --aptopt='Acquire::Languages "none"' "$suite" "$root" "$(debian_mirror)" || return
+        --aptopt='Acquire::Languages "none"' "$suite" "$root" "$(Tests/debian-mirror)" || return
     mkdir -p "$root"/{proc,sys,dev,tree,build}
     # Their packages' scripts make these links.
     if [ ! -e "$root/bin" ]; then ln -s usr/bin "$root/bin"; fi
     if [ ! -e "$root/bin/sh" ]; then ln -s dash "$root/bin/sh"; fi
-}
-
-# Where this machine's own packages come from.
-debian_mirror() {
-    # shellcheck disable=SC2016 # apt expands it
-    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' | head -n1
 }
 
 # in_root ROOT COMMAND...: runs a command in /build, with this tree at /tree, read-only.

@@ -571,6 +571,7 @@ TEST(with_ignore_routes_with_linkdown_the_other_metric_is_used)
     namespace_ip("-6 route add default via 2001:db8::1 metric 10");
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 20");
     namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "1");
+    namespace_sysctl("net.ipv4.conf.a.ignore_routes_with_linkdown", "1"); /* before Linux 5.11, "all" does not count */
     namespace_sysctl("net.ipv6.conf.all.ignore_routes_with_linkdown", "1");
     namespace_sysctl("net.ipv6.conf.a.ignore_routes_with_linkdown", "1");
     ipv4 = expect_target("198.51.100.7");

@@ -24,6 +24,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -325,6 +326,16 @@ static void open_listener(void *argument)
 
     listener->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
     listener->error = listener->fd < 0 ? -1 : bind(listener->fd, (const struct sockaddr *)&address, sizeof address);
+}
+
+bool namespace_kernel_is_older(int major, int minor)
+{
+    struct utsname system;
+    int            is_major, is_minor;
+
+    assert_int_equal(uname(&system), 0);
+    assert_int_equal(sscanf(system.release, "%d.%d", &is_major, &is_minor), 2);
+    return is_major < major || (is_major == major && is_minor < minor);
 }
 
 int namespace_listen(unsigned groups)

@@ -50,6 +50,9 @@ void namespace_sysctl(const char *name, const char *value);
 /* The same for one that may not exist. Returns whether it was written. */
 bool namespace_try_sysctl(const char *name, const char *value);
 
+/* Whether the kernel is older than this version. */
+bool namespace_kernel_is_older(int major, int minor);
+
 /* A non-blocking socket that receives the messages of these RTMGRP_... */
 int namespace_listen(unsigned groups);
 

@@ -17,9 +17,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/rtnetlink.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,66 +27,15 @@
 #include "kernel/rtnetlink.h"
 #include "support/expect.h"
 #include "support/namespace.h"
-#include "support/program.h"
+#include "support/race.h"
 #include "support/writer.h"
 
 #define ROUNDS   1500
-#define ROUTES   4000 /* in a large table */
-#define FAR_AWAY "198.51.100.1"
 #define PATIENCE 15 /* seconds for all rounds of one change: a machine that is too slow does fewer */
 
-/* A change that ends a path, and the change that restores it. */
-struct change {
-    const char *name;
-    void (*end)(struct writer *writer);
-    void (*restore)(struct writer *writer);
-    bool after; /* whether the destination can still be reached when the path has ended */
-    bool slow;  /* the kernel takes its time between the last message and the change */
-    int  share; /* makes 1/share of the rounds, as each is slow; 0: all */
-};
-
-static unsigned link_a, link_c, link_d;
+static unsigned link_d;
 
 /* ---- The changes ------------------------------------------------------------------------------------------------ */
-
-static void add_address(struct writer *writer)
-{
-    unit_check(writer_address(writer, WRITER_ADD, link_a, "192.0.2.2/24"), "address");
-    unit_check(
-        writer_route(writer, WRITER_ADD, &(struct writer_route){ .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" }),
-        "default route");
-}
-
-/* Without the address the gateway is not on-link, so the kernel deletes the default route. It sends no message. */
-static void delete_address(struct writer *writer)
-{
-    unit_check(writer_address(writer, WRITER_DELETE, link_a, "192.0.2.2/24"), "address");
-}
-
-/* In a large table: a route elsewhere carries that address as its source. The kernel looks for such routes in the whole
- * table, sends the message of the first one, and reads the rest before it reaches the default route. */
-static void add_address_twice_used(struct writer *writer)
-{
-    add_address(writer);
-    unit_check(writer_route(writer, WRITER_ADD,
-                            &(struct writer_route){ .prefix = "9.0.0.0/24", .index = link_c, .source = "192.0.2.2" }),
-               "route with a source");
-}
-
-static void raise_link(struct writer *writer)
-{
-    unit_check(writer_link_up(writer, link_a, true), "link up");
-    unit_check(
-        writer_route(writer, WRITER_REPLACE, &(struct writer_route){ .prefix = "198.51.100.0/24", .index = link_a }),
-        "the better route");
-}
-
-/* The better route dies with its link, without a message, and the default route over the other link takes over. A
- * reply that names the dead link is stale. */
-static void lower_link(struct writer *writer)
-{
-    unit_check(writer_link_up(writer, link_a, false), "link down");
-}
 
 /* The better route is used again when its link is back. There is a route all the time. Meanwhile other changes cause
  * evaluations. */
@@ -97,8 +43,8 @@ static void bring_link_back(struct writer *writer)
 {
     unit_check(writer_link_up(writer, link_d, true), "link up");
     for (int i = 0; i < 100; i++) {
-        unit_check(writer_address(writer, WRITER_ADD, link_a, "10.0.0.1/32"), "address");
-        unit_check(writer_address(writer, WRITER_DELETE, link_a, "10.0.0.1/32"), "address");
+        unit_check(writer_address(writer, WRITER_ADD, race_link, "10.0.0.1/32"), "address");
+        unit_check(writer_address(writer, WRITER_DELETE, race_link, "10.0.0.1/32"), "address");
     }
     namespace_await_running("c", true);
 }
@@ -109,54 +55,9 @@ static void take_link_away(struct writer *writer)
     namespace_await_running("c", false);
 }
 
-static const struct change address_deleted = {
-    "address deleted from a large table", delete_address, add_address_twice_used, false, true, 0
-};
-static const struct change link_lowered = {
-    "link down, another route takes over", lower_link, raise_link, true, false, 0
-};
-static const struct change link_back = {
+static const struct race_change link_back = {
     "link back, its route is used again", bring_link_back, take_link_away, true, false, 10
 };
-
-/* ---- The writer's thread ---------------------------------------------------------------------------------------- */
-
-static struct {
-    const struct change *change;
-    atomic_int           wanted, done; /* rounds */
-    atomic_bool          over;
-} writing;
-
-static cpu_set_t given; /* the processors that the process may use */
-
-/* Keeps the calling thread on the first or the second of them. */
-static void pin(int number)
-{
-    cpu_set_t one;
-    int       processor = -1;
-
-    do
-        while (!CPU_ISSET(++processor, &given))
-            continue;
-    while (number-- > 0);
-    CPU_ZERO(&one);
-    CPU_SET(processor, &one);
-    unit_check(sched_setaffinity(0, sizeof one, &one) == 0 ? 0 : errno, "sched_setaffinity");
-}
-
-static void *write_changes(void *argument)
-{
-    pin(0);
-    for (int round = 0; !atomic_load(&writing.over);) {
-        if (atomic_load(&writing.wanted) == round) {
-            sched_yield();
-            continue;
-        }
-        writing.change->end(argument);
-        atomic_store(&writing.done, ++round);
-    }
-    return NULL;
-}
 
 /* ---- The ways of reading ---------------------------------------------------------------------------------------- */
 
@@ -212,7 +113,7 @@ static void start_bare(void)
     bare.query.route.rtm_family = AF_INET;
     bare.query.route.rtm_dst_len = 32;
     bare.query.attribute = (struct rtattr){ .rta_len = RTA_LENGTH(4), .rta_type = RTA_DST };
-    inet_pton(AF_INET, FAR_AWAY, &bare.query.destination);
+    inet_pton(AF_INET, RACE_FAR_AWAY, &bare.query.destination);
 }
 
 static struct result query_bare(void)
@@ -318,7 +219,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 static void start_target(void)
 {
     scheduled.loop = SCRunLoopCreate();
-    scheduled.target = expect_target(FAR_AWAY);
+    scheduled.target = expect_target(RACE_FAR_AWAY);
     assert_non_null(scheduled.loop);
     assert_true(SCNetworkReachabilitySetCallback(scheduled.target, called, NULL));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(scheduled.target, scheduled.loop, kSCRunLoopDefaultMode));
@@ -330,8 +231,8 @@ static struct result result_from_flags(SCNetworkReachabilityFlags flags)
 {
     return (struct result){ .error = (flags & R) != 0 ? 0 : ENETUNREACH,
                             .oif = (flags & R) == 0   ? 0
-                                   : (flags & D) != 0 ? link_a
-                                                      : link_c };
+                                   : (flags & D) != 0 ? race_link
+                                                      : race_other_link };
 }
 
 static bool read_target(struct result *result)
@@ -375,7 +276,7 @@ static struct {
 
 static void start_unscheduled(void)
 {
-    unscheduled.target = expect_target(FAR_AWAY);
+    unscheduled.target = expect_target(RACE_FAR_AWAY);
 }
 
 static bool query_losses(struct result *result)
@@ -396,7 +297,7 @@ static void stop_unscheduled(void)
 
 /* ---- Rounds ----------------------------------------------------------------------------------------------------- */
 
-static int rounds_wanted(const struct change *change)
+static int rounds_wanted(const struct race_change *change)
 {
     const char *text = getenv("TEST_RACE_ROUNDS");
 
@@ -409,56 +310,47 @@ static int rounds_wanted(const struct change *change)
 }
 
 /* One round: the writer makes the change while this thread reads. Returns whether the last result is stale. */
-static bool is_stale_after(const struct way *way, const struct change *change, int round)
+static bool is_stale_after(const struct way *way, const struct race_change *change)
 {
     struct result result = { .error = -1 };
 
     while (way->read_all(&result))
         continue;
-    atomic_store(&writing.wanted, round);
-    while (atomic_load(&writing.done) != round)
+    race_begin_round();
+    while (!race_is_round_done())
         way->read_all(&result);
     /* The change is done: the kernel has sent all its messages. */
     while (way->read_all(&result))
         continue;
     assert_true(result.error != -1);
-    return change->after ? result.error != 0 || result.oif != link_c : result.error == 0;
+    return change->after ? result.error != 0 || result.oif != race_other_link : result.error == 0;
 }
 
-static void run_rounds(const struct change *change, struct way ways[], size_t count)
+static void run_rounds(const struct race_change *change, struct way ways[], size_t count)
 {
     const int     wanted = rounds_wanted(change);
     const time_t  end = time(NULL) + (getenv("TEST_RACE_ROUNDS") != NULL ? 1000000 : PATIENCE);
     struct writer writer;
-    pthread_t     thread;
-    int           round = 0;
 
-    unit_check(writer_open(&writer), "writer");
-    writing.change = change;
-    atomic_store(&writing.wanted, 0);
-    atomic_store(&writing.done, 0);
-    atomic_store(&writing.over, false);
-    assert_int_equal(pthread_create(&thread, NULL, write_changes, &writer), 0);
+    race_open(change, &writer);
     /* Only one way at a time has open sockets: messages to the others would slow the kernel down. */
     for (int i = 0; i < wanted && time(NULL) < end; i += 50)
         for (size_t j = 0; j < count; j++) {
             ways[j].start();
             for (int k = 0; k < 50; k++) {
                 ways[j].rounds++;
-                ways[j].stale += is_stale_after(&ways[j], change, ++round);
+                ways[j].stale += is_stale_after(&ways[j], change);
                 change->restore(&writer);
             }
             ways[j].stop();
         }
-    atomic_store(&writing.over, true);
-    pthread_join(thread, NULL);
-    writer_close(&writer);
+    race_close(&writer);
     for (size_t j = 0; j < count; j++)
         print_message("%s, %s: %u stale results in %u rounds\n", change->name, ways[j].name, ways[j].stale,
                       ways[j].rounds);
 }
 
-static void race(const struct change *change)
+static void race(const struct race_change *change)
 {
     struct way ways[] = { { "bare sockets", start_bare, read_bare, stop_bare, 0, 0 },
                           { "the library without the barrier", start_rtnetlink, read_without_barrier, stop_rtnetlink, 0,
@@ -477,53 +369,16 @@ static void race(const struct change *change)
              ways[0].rounds);
 }
 
-static void begin(void)
-{
-    namespace_require();
-    if (CPU_COUNT(&given) < 2)
-        SKIP("a race takes two processors");
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
-    link_a = writer_index("a");
-    pin(1);
-}
-
-static void add_second_pair(void)
-{
-    namespace_ip("link add name c type veth peer name d");
-    namespace_ip("link set dev d up");
-    namespace_ip("link set dev c up");
-    namespace_ip("address add 203.0.113.2/24 dev c");
-    namespace_await_running("c", true);
-    link_c = writer_index("c");
-}
-
 TEST(no_result_is_stale_after_an_address_was_deleted)
 {
-    struct writer writer;
-    char          prefix[32];
-
-    add_second_pair();
-    unit_check(writer_open(&writer), "writer");
-    unit_check(writer_batch(&writer), "batch");
-    for (unsigned i = 0; i < ROUTES; i++) {
-        snprintf(prefix, sizeof prefix, "10.%u.%u.0/24", i >> 8, i & 255);
-        unit_check(writer_route(&writer, WRITER_ADD, &(struct writer_route){ .prefix = prefix, .index = link_c }),
-                   prefix);
-    }
-    unit_check(writer_flush(&writer), "the large table");
-    delete_address(&writer);
-    add_address_twice_used(&writer);
-    writer_close(&writer);
-    race(&address_deleted);
+    race_prepare_address_deleted();
+    race(&race_address_deleted);
 }
 
 TEST(no_result_is_stale_after_a_link_went_down)
 {
-    add_second_pair();
-    namespace_ip("route add default via 203.0.113.1");
-    namespace_ip("route add 198.51.100.0/24 dev a");
-    race(&link_lowered);
+    race_prepare_link_lowered();
+    race(&race_link_lowered);
 }
 
 TEST(a_link_coming_back_reports_no_loss)
@@ -532,9 +387,9 @@ TEST(a_link_coming_back_reports_no_loss)
                           { "an unscheduled target", start_unscheduled, query_losses, stop_unscheduled, 0, 0 } };
 
     namespace_add_second_pair(); /* with IPv6, which delays the message of the kernel */
-    link_c = writer_index("c");
+    race_other_link = writer_index("c");
     link_d = writer_index("d");
-    namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "1");
+    namespace_sysctl("net.ipv4.conf.c.ignore_routes_with_linkdown", "1");
     namespace_ip("route add default dev a metric 20");
     namespace_ip("route add default via 203.0.113.1 metric 10");
     namespace_ip("link set dev d down");
@@ -544,9 +399,4 @@ TEST(a_link_coming_back_reports_no_loss)
     assert_int_equal(ways[1].stale, 0);
 }
 
-static void start(void)
-{
-    MUST(sched_getaffinity(0, sizeof given, &given) == 0);
-}
-
-UNIT(.setup = begin, .start = start)
+UNIT(.setup = race_require, .start = race_start)
