@@ -47,36 +47,31 @@ let package = Package(
             cSettings: [.define("_GNU_SOURCE"), .headerSearchPath("CSources")]
         ),
         .systemLibrary(name: "CLibmnl", pkgConfig: "libmnl", providers: [.apt(["libmnl-dev"])]),
-        // What a host's name may be, for the monitor and the managers.
-        .target(name: "ReachabilityHostNames"),
-        // What the two monitors share.
-        .target(name: "ReachabilityMonitorSupport", dependencies: [cReachability]),
-        .target(
-            name: "NetworkReachability",
-            dependencies: [cReachability, "ReachabilityHostNames", "ReachabilityMonitorSupport"]
-        ),
+        // What the modules share, without Foundation.
+        .target(name: "ReachabilityInternals", dependencies: [cReachability]),
+        .target(name: "NetworkReachability", dependencies: [cReachability, "ReachabilityInternals"]),
+        // Also what the three managers below share.
         .target(
             name: "SCReachability",
             dependencies: [
-                cReachability, .target(name: "SCReachabilitySubmodule", condition: .when(platforms: [.linux])),
+                cReachability, "ReachabilityInternals",
+                .target(name: "SCReachabilitySubmodule", condition: .when(platforms: [.linux])),
             ]
         ),
         // The submodule that Apple's module has.
         .systemLibrary(name: "SCReachabilitySubmodule"),
-        // What the three managers share.
-        .target(name: "ReachabilitySupport", dependencies: ["ReachabilityHostNames", "SCReachability"]),
         .target(
             name: "AFNetworkReachability",
-            dependencies: ["ReachabilityHostNames", "ReachabilitySupport", "SCReachability"],
+            dependencies: ["ReachabilityInternals", "SCReachability"],
             resources: [.process("Resources")]
         ),
-        .target(name: "AlamofireReachability", dependencies: ["ReachabilitySupport", "SCReachability"]),
-        .target(name: "ClassicReachability", dependencies: ["ReachabilitySupport", "SCReachability"]),
+        .target(name: "AlamofireReachability", dependencies: ["SCReachability"]),
+        .target(name: "ClassicReachability", dependencies: ["SCReachability"]),
         // The arguments of the tool, also where /proc is not mounted.
         .target(name: "ReachabilityArguments"),
         // The TCP connections of the machine, for the tool.
         .target(name: "ReachabilityConnections"),
-        .target(name: "NWReachability", dependencies: [cReachability, "ReachabilityMonitorSupport"]),
+        .target(name: "NWReachability", dependencies: [cReachability, "ReachabilityInternals"]),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .gnu11
@@ -98,7 +93,7 @@ package.targets += [
         name: "reachability",
         dependencies: [
             "CReachability", "NetworkReachability", "ReachabilityArguments", "ReachabilityConnections",
-            "ReachabilityHostNames",
+            "ReachabilityInternals",
             .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
         ]
     ),
@@ -112,10 +107,10 @@ package.targets += [
     ),
     .testTarget(name: "SCReachabilityTests", dependencies: ["SCReachability", "TestSupport"]),
     .testTarget(
-        name: "ReachabilitySupportTests",
+        name: "ManagersTests",
         dependencies: [
-            "ReachabilityHostNames", "ReachabilitySupport", "SCReachability", "NetworkReachability",
-            "AFNetworkReachability", "AlamofireReachability", "ClassicReachability", "TestSupport",
+            "ReachabilityInternals", "SCReachability", "NetworkReachability", "AFNetworkReachability",
+            "AlamofireReachability", "ClassicReachability", "TestSupport",
         ]
     ),
     .testTarget(name: "AFNetworkReachabilityTests", dependencies: ["AFNetworkReachability", "TestSupport"]),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 import AFNetworkReachability
-import ReachabilitySupport
 import Synchronization
 
 extension Comparison {

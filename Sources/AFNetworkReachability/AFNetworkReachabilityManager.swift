@@ -3,8 +3,7 @@
 #if os(Linux)
 public import Foundation
 internal import Observation
-internal import ReachabilityHostNames
-package import ReachabilitySupport
+internal import ReachabilityInternals
 public import SCReachability
 internal import Synchronization
 

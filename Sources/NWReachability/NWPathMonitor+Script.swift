@@ -12,11 +12,11 @@ extension NWPathMonitor {
     /// script.play(.offline)
     /// ```
     public final class Script: Sendable {
-        private let source: ScriptSource
+        private let source: ScriptNetworkSource
 
         /// Makes a script that begins with this network.
         public init(_ network: Network = .offline) {
-            source = ScriptSource(network)
+            source = ScriptNetworkSource(network)
         }
 
         /// The network that was played last.
@@ -136,7 +136,7 @@ extension NWPathMonitor.Script {
     }
 }
 
-private final class ScriptSource: NetworkSource {
+private final class ScriptNetworkSource: NetworkSource {
     private struct State {
         var network: NWPathMonitor.Script.Network
         var list = ReceiverList()

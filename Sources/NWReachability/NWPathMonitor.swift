@@ -2,6 +2,7 @@
 
 #if os(Linux)
 public import Dispatch
+import Synchronization
 
 /// Reports the way out of this machine, and every change of it, in the shape of Network.framework's monitor.
 ///
@@ -19,7 +20,7 @@ public final class NWPathMonitor: Sendable {
     let follower: PathFollower
 
     private init(_ requirement: Requirement) {
-        follower = PathFollower(KernelSource.shared(NetworkNamespace()), requirement)
+        follower = PathFollower(KernelNetworkSource.shared(NetworkNamespace()), requirement)
     }
 
     package convenience init(source: any NetworkSource) {
@@ -79,5 +80,124 @@ public final class NWPathMonitor: Sendable {
 extension NWPathMonitor: CustomDebugStringConvertible {
     /// The current path as text.
     public var debugDescription: String { "NWPathMonitor(\(currentPath.debugDescription))" }
+}
+
+extension NWPathMonitor: AsyncSequence {
+    /// A path.
+    public typealias Element = NWPath
+    /// An iteration does not fail.
+    public typealias Failure = Never
+    /// What `makeAsyncIterator()` returns.
+    public typealias AsyncIterator = Iterator
+
+    /// Keeps its monitor. Needs no `start(queue:)`: while the iterator exists, the kernel is watched. Ends when its task
+    /// is cancelled, and at ``NWPathMonitor/cancel()``.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let registration: IteratorRegistration
+
+        fileprivate init(_ monitor: NWPathMonitor) {
+            registration = IteratorRegistration(monitor)
+        }
+
+        /// Returns the current path first, then each path that differs from the last one, and nil at the end.
+        public mutating func next() async -> NWPath? {
+            await next(isolation: nil)
+        }
+
+        /// Like `next()`, but stays on the calling actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> NWPath? {
+            await withTaskCancellationHandler {
+                await registration.buffer.next(isolation: actor)
+            } onCancel: { [registration] in
+                registration.end()
+            }
+        }
+    }
+
+    /// Makes an iterator. The kernel is watched from this call on.
+    public __consuming func makeAsyncIterator() -> Iterator {
+        Iterator(self)
+    }
+}
+
+@available(*, unavailable)
+extension NWPathMonitor.Iterator: Sendable {}
+
+/// The end of an iterator ends its buffer.
+private final class IteratorRegistration: Sendable {
+    private let monitor: NWPathMonitor
+    let buffer: PathBuffer
+
+    init(_ monitor: NWPathMonitor) {
+        self.monitor = monitor
+        buffer = monitor.follower.addBuffer()
+    }
+
+    deinit {
+        end()
+    }
+
+    func end() {
+        monitor.follower.remove(buffer)
+    }
+}
+
+/// The buffer of one iterator: the newest path that `next()` has not returned, or the task that waits in `next()`.
+// NetworkReachability's IteratorBuffer is much the same. One generic class in a shared module, even an inlinable one,
+// makes the hop from a callback to the element an eighth slower.
+final class PathBuffer: Sendable {
+    private typealias Waiter = UnsafeContinuation<NWPath?, Never>
+
+    private struct State {
+        var newest: NWPath?
+        var taken: NWPath?
+        var number: UInt64 = 0
+        var waiter: Waiter?
+        var isClosed = false
+
+        mutating func take() -> NWPath? {
+            guard let path = newest else { return nil }
+            (newest, taken) = (nil, path)
+            return path
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// Updates may arrive out of order, as the threads that bring them hold no lock.
+    func put(_ path: NWPath, number: UInt64) {
+        let (waiter, path) = state.withLock { state -> (Waiter?, NWPath?) in
+            guard number > state.number else { return (nil, nil) }
+            state.number = number
+            state.newest = path == state.taken ? nil : path
+            guard let waiter = state.waiter, let path = state.take() else { return (nil, nil) }
+            state.waiter = nil
+            return (waiter, path)
+        }
+        waiter?.resume(returning: path)
+    }
+
+    func close() {
+        let waiter = state.withLock { state in
+            defer { state.waiter = nil }
+            state.isClosed = true
+            return state.waiter
+        }
+        waiter?.resume(returning: nil)
+    }
+
+    /// Returns the next path, and waits if there is none. Returns nil once the buffer is closed.
+    func next(isolation: isolated (any Actor)?) async -> NWPath? {
+        await withUnsafeContinuation(isolation: isolation) { waiter in
+            let (resumed, path) = state.withLock { state -> (Waiter?, NWPath?) in
+                if state.isClosed { return (waiter, nil) }
+                if let path = state.take() { return (waiter, path) }
+                // An iterator is for one task. If two tasks use it, the first one gets nil.
+                defer { state.waiter = waiter }
+                return (state.waiter, nil)
+            }
+            resumed?.resume(returning: path)
+        }
+    }
 }
 #endif

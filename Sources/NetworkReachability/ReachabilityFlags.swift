@@ -49,4 +49,128 @@ extension ReachabilityFlags: CustomStringConvertible {
         }
     }
 }
+
+/// Why a target is not reachable. Later versions may have more reasons.
+public struct ReachabilityReason: RawRepresentable, Sendable, Hashable {
+    /// The value in C.
+    public let rawValue: UInt32
+
+    /// Makes a reason from the value in C.
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// The target is reachable.
+    public static let none = ReachabilityReason(.none)
+    /// There is no route.
+    public static let noRoute = ReachabilityReason(.noRoute)
+    /// An "unreachable" route applies.
+    public static let routeUnreachable = ReachabilityReason(.routeUnreachable)
+    /// A "prohibit" route or rule applies.
+    public static let routeProhibited = ReachabilityReason(.routeProhibited)
+    /// A "blackhole" route or rule applies.
+    public static let routeBlackhole = ReachabilityReason(.routeBlackhole)
+    /// The route's interface is administratively down.
+    public static let interfaceDown = ReachabilityReason(.interfaceDown)
+    /// The route's interface is up, but not running: the cable is unplugged, or the interface is dormant.
+    public static let noCarrier = ReachabilityReason(.noCarrier)
+    /// There is an IPv6 route, but no source address for it, or the monitor's local address is one of 127.0.0.0/8 and the
+    /// destination is not on this machine.
+    public static let noSourceAddress = ReachabilityReason(.noSourceAddress)
+    /// The monitor's local address is not an address of this machine.
+    public static let localAddressNotAssigned = ReachabilityReason(.localAddressNotAssigned)
+    /// The host's name is not resolved yet. The flags are those of the default path.
+    public static let namePending = ReachabilityReason(.namePending)
+    /// The name does not exist.
+    public static let nameNotFound = ReachabilityReason(.nameNotFound)
+    /// A name server reported a failure.
+    public static let nameServerFailure = ReachabilityReason(.nameServerFailure)
+    /// No name server responded.
+    public static let nameServerUnreachable = ReachabilityReason(.nameServerUnreachable)
+    /// The interface of the monitor's options, or of an address's zone, does not exist.
+    public static let interfaceMissing = ReachabilityReason(.interfaceMissing)
+    /// The kernel could not be queried: no memory, no descriptors, or no permission. A monitor with iterators or
+    /// observers tries again.
+    public static let undetermined = ReachabilityReason(rawValue: .max)
+
+    private init(_ reason: SCNetworkReachabilityReason) {
+        rawValue = reason.rawValue
+    }
+}
+
+extension ReachabilityReason: CustomStringConvertible {
+    /// English text: "no route", "no carrier".
+    public var description: String {
+        if self == .undetermined { return "undetermined" }
+        guard let reason = SCNetworkReachabilityReason(rawValue: rawValue) else { return "reason \(rawValue)" }
+        return String(cString: SCNetworkReachabilityReasonString(reason))
+    }
+}
+
+/// What else is known about the packets to a target. Later versions may have more bits.
+public struct ReachabilityFlow: OptionSet, Sendable, Hashable {
+    /// The value in C.
+    public let rawValue: UInt32
+
+    /// Makes a value from the one in C.
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// A new connection like this one, without a bound address, would leave over another interface than this flow, or
+    /// than the one that has this flow's source address.
+    public static let betterPath = ReachabilityFlow(rawValue: 1 << 0)
+    /// Packets leave over an interface that does not have their source address, and a new connection over it would get
+    /// another one. The network may drop the packets: an established connection then hangs.
+    public static let sourceForeign = ReachabilityFlow(rawValue: 1 << 1)
+    /// A policy rule selects by what the monitor does not say: protocol, ports, traffic class, or another user. For a
+    /// program's socket, the kernel may decide otherwise. A monitor of a host, a port and a transport says more.
+    public static let incomplete = ReachabilityFlow(rawValue: 1 << 2)
+}
+
+extension ReachabilityFlow: CustomStringConvertible {
+    /// The names in code, joined by commas: "betterPath,sourceForeign". Empty: no bit is set.
+    public var description: String {
+        names.joined(separator: ",")
+    }
+
+    package var names: [String] {
+        let known: [(ReachabilityFlow, String)] = [
+            (.betterPath, "betterPath"), (.sourceForeign, "sourceForeign"), (.incomplete, "incomplete"),
+        ]
+        let unknown = subtracting(known.reduce(into: []) { $0.formUnion($1.0) })
+        let words = known.compactMap { contains($0) ? $1 : nil }
+        return unknown.isEmpty ? words : words + ["0x" + String(unknown.rawValue, radix: 16)]
+    }
+}
+
+/// Whether the next hop of packets responds, as far as the kernel knows: the gateway, or without one the target itself.
+/// No packet is sent to find out. If it does not respond, a TCP connection fails after some seconds, and packets of UDP
+/// are lost. Flags and reason do not depend on it.
+public struct ReachabilityNextHop: RawRepresentable, Sendable, Hashable {
+    /// The value in C.
+    public let rawValue: UInt32
+
+    /// Makes a value from the one in C.
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// The kernel has not tried, waits for a reply, or has forgotten it; or there is no next hop.
+    public static let unknown = ReachabilityNextHop(rawValue: 0)
+    /// It responds, or needs not be asked.
+    public static let confirmed = ReachabilityNextHop(rawValue: 1)
+    /// It has responded some time ago.
+    public static let unconfirmed = ReachabilityNextHop(rawValue: 2)
+    /// It has not responded.
+    public static let failed = ReachabilityNextHop(rawValue: 3)
+}
+
+extension ReachabilityNextHop: CustomStringConvertible {
+    /// The name in code: "failed".
+    public var description: String {
+        let names = ["unknown", "confirmed", "unconfirmed", "failed"]
+        return rawValue < names.count ? names[Int(rawValue)] : "nextHop \(rawValue)"
+    }
+}
 #endif

@@ -30,4 +30,20 @@ public struct ReachabilityOptions: Sendable, Hashable {
         self.settleTime = settleTime
     }
 }
+
+/// A family of addresses.
+public enum ReachabilityAddressFamily: Sendable, Hashable {
+    /// IPv4.
+    case ipv4
+    /// IPv6.
+    case ipv6
+}
+
+/// The protocol of the packets to a port.
+public enum ReachabilityTransport: Sendable, Hashable {
+    /// TCP.
+    case tcp
+    /// UDP.
+    case udp
+}
 #endif

@@ -2,7 +2,9 @@
 
 #if os(Linux)
 public import CReachability
+public import Dispatch
 public import Foundation
+internal import ReachabilityInternals
 
 /// The callback of a target. It is called on the queue or run loop of the target's schedule, with the target, its flags
 /// at the beginning of the call, and the context's `info`. Calls for one target never overlap. The last call always has
@@ -62,5 +64,26 @@ public func SCNetworkReachabilitySetCallback(
         version: context.version, info: context.info, retain: context.retain, release: context.release,
         copyDescription: nil)
     return __SCNetworkReachabilitySetCallback(target, callout, &copy)
+}
+
+/// Schedules the target on a queue. Its callbacks come on `queue`, one at a time, even if the queue is concurrent. nil
+/// ends the schedule.
+///
+/// If you pass nil on `queue` itself, no callback comes after this returns. If you pass it elsewhere, a callback that
+/// has begun may finish later, and no other begins.
+///
+/// - Returns: false on failure, and the cause in `SCError()`: `kSCStatusInvalidArgument` if the target is already
+///   scheduled, or, with nil, if it is not on a queue.
+@discardableResult
+public func SCNetworkReachabilitySetDispatchQueue(_ target: SCNetworkReachability, _ queue: DispatchQueue?) -> Bool {
+    guard let queue else {
+        if RunLoopSchedule.exists(for: target) { return failWithInvalidArgument() }
+        return SCNetworkReachabilitySetScheduler(target, nil)
+    }
+    var scheduler = SCNetworkReachabilityScheduler(retaining: queue) { info, work, argument in
+        nonisolated(unsafe) let argument = argument
+        CallbackInfo.object(DispatchQueue.self, at: info!).async { work(argument) }
+    }
+    return SCNetworkReachabilitySetScheduler(target, &scheduler)
 }
 #endif

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-internal import CoreFoundation
+public import CoreFoundation
 public import Foundation
 
 /// `"text" as CFString` compiles as on Apple's platforms. A file that also imports CoreFoundation must qualify it.
 public typealias CFString = NSString
 /// The type of error that `SCCopyLastError()` returns. It can be thrown.
 public typealias CFError = NSError
+
+// Here, and not with the other calls about errors: a second file that imports only CFIndex hides it from importers, although
+// Exports.swift exports it (Swift 6.3.1).
+
+/// Returns the code of an error: a status of `SCError()`.
+public func CFErrorGetCode(_ error: CFError!) -> CFIndex {
+    error.code
+}
 
 /// A run loop's mode, with the values of Foundation's `RunLoop.Mode`.
 public struct CFRunLoopMode: RawRepresentable, Hashable, Sendable {

@@ -2,7 +2,6 @@
 
 #if os(Linux)
 internal import CReachability
-public import typealias CoreFoundation.CFIndex
 public import Foundation
 
 // The C library declares `SCError()` and `SCErrorString(_:)`.
@@ -29,11 +28,6 @@ public func SCCopyLastError() -> CFError {
     let status = SCError()
     let text = String(cString: SCErrorString(status))
     return NSError(domain: domain, code: Int(status), userInfo: [NSLocalizedDescriptionKey: text])
-}
-
-/// Returns the code of an error: a status of `SCError()`.
-public func CFErrorGetCode(_ error: CFError!) -> CFIndex {
-    error.code
 }
 
 /// Returns the domain of an error.

@@ -8,6 +8,7 @@
 public import CReachability
 public import CoreFoundation
 public import Foundation
+internal import ReachabilityInternals
 internal import Synchronization
 
 /// Schedules the target on a run loop: its callbacks come on the thread that runs `runLoop` in that mode.
@@ -72,10 +73,10 @@ final class RunLoopSchedule: @unchecked Sendable {
 
     private init() {
         var context = CFRunLoopSourceContext()
-        context.info = Unmanaged.passUnretained(workSlot).toOpaque()
-        context.retain = { UnsafeRawPointer(Unmanaged<WorkSlot>.fromOpaque($0!).retain().toOpaque()) }
-        context.release = { Unmanaged<WorkSlot>.fromOpaque($0!).release() }
-        context.perform = { Unmanaged<WorkSlot>.fromOpaque($0!).takeUnretainedValue().perform() }
+        context.info = CallbackInfo.pointer(to: workSlot)
+        context.retain = { CallbackInfo.retain($0!) }
+        context.release = { CallbackInfo.release($0!) }
+        context.perform = { CallbackInfo.object(WorkSlot.self, at: $0!).perform() }
         source = CFRunLoopSourceCreate(nil, 0, &context)
     }
 
@@ -114,15 +115,10 @@ final class RunLoopSchedule: @unchecked Sendable {
     }
 
     private func setScheduler(of target: SCNetworkReachability) -> Bool {
-        var scheduler = SCNetworkReachabilityScheduler(
-            version: 0,
-            info: Unmanaged.passUnretained(self).toOpaque(),
-            retain: { UnsafeRawPointer(Unmanaged<RunLoopSchedule>.fromOpaque($0!).retain().toOpaque()) },
-            release: { Unmanaged<RunLoopSchedule>.fromOpaque($0!).release() },
-            perform: { info, work, argument in
-                let schedule = Unmanaged<RunLoopSchedule>.fromOpaque(info!).takeUnretainedValue()
-                if schedule.workSlot.put(SchedulerWork(body: work, argument: argument)) { schedule.signalSource() }
-            })
+        var scheduler = SCNetworkReachabilityScheduler(retaining: self) { info, work, argument in
+            let schedule = CallbackInfo.object(RunLoopSchedule.self, at: info!)
+            if schedule.workSlot.put(SchedulerWork(body: work, argument: argument)) { schedule.signalSource() }
+        }
         return SCNetworkReachabilitySetScheduler(target, &scheduler)
     }
 

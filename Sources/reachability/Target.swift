@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 import CReachability
+import Glibc
 import NetworkReachability
-import ReachabilityHostNames
+import ReachabilityInternals
 
 /// What a target is bound to, besides the host.
 struct TargetBinding {
@@ -131,13 +132,13 @@ final class Target {
     func schedule(on runLoop: SCRunLoop) throws(ToolError) {
         var context = CNetworkReachabilityContext()
         // Unretained: deinit removes the callback, on the thread that delivers.
-        context.info = Unmanaged.passUnretained(self).toOpaque()
+        context.info = CallbackInfo.pointer(to: self)
         guard
             __SCNetworkReachabilitySetCallback(
                 reachability,
                 { _, flags, info in
                     guard let info else { return }
-                    let target = Unmanaged<Target>.fromOpaque(info).takeUnretainedValue()
+                    let target = CallbackInfo.object(Target.self, at: info)
                     target.onChange(ReachabilityFlags(rawValue: flags.rawValue))
                 },
                 &context
@@ -205,5 +206,76 @@ extension Target {
             return ToolError("\(text): a name has at most \(HostNameFlaw.maximumLength) bytes")
         }
         return ToolError(of: text, status: status)
+    }
+}
+
+typealias Address = ReachabilityPath.Address
+
+extension Address {
+    /// An address literal as getaddrinfo(3) reads it: the name of a zone counts only in link-local addresses, and `%0`
+    /// means no zone. Never queries a name server.
+    init?(numeric text: String) {
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICHOST
+        hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(text, nil, &hints, &list) == 0, let list else { return nil }
+        defer { freeaddrinfo(list) }
+        let address = String(text.prefix { $0 != "%" })
+        let zone = list.pointee.ai_addr.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+            list.pointee.ai_family == AF_INET6 ? $0.pointee.sin6_scope_id : 0
+        }
+        self.init(zone == 0 ? address : "\(address)%\(zone)")
+    }
+
+    /// Whether a text is a literal, also when its zone is not an interface (yet) and no `Address` can be made of it.
+    static func isLiteral(_ text: String) -> Bool {
+        let address = text.prefix { $0 != "%" }
+        return Address(numeric: text) != nil
+            || address.count < text.count && Address(String(address))?.isIPv6 == true
+    }
+}
+
+/// The targets that had a callback.
+final class ChangedTargets {
+    var indices: Set<Int> = []
+
+    func takeAll() -> [Int] {
+        defer { indices = [] }
+        return indices.sorted()
+    }
+}
+
+/// What `watch` has seen of a target so far.
+final class TargetHistory {
+    let target: Target
+    private(set) var state: TargetState?
+    /// The states after the first one: the lines that `watch` prints at changes.
+    private(set) var changes = 0
+    /// When the target became reachable, unreachable or pending.
+    private(set) var since: ContinuousClock.Instant
+    private var unreachableBefore: Duration = .zero
+
+    init(of target: Target) {
+        self.target = target
+        since = .now
+    }
+
+    func record(_ state: TargetState) {
+        if let before = self.state {
+            changes += 1
+            if before.status != state.status {
+                unreachableBefore = unreachable
+                since = .now
+            }
+        } else {
+            since = .now
+        }
+        self.state = state
+    }
+
+    /// The time that the target was unreachable. A pending name is not.
+    var unreachable: Duration {
+        unreachableBefore + (state?.status == .unreachable ? since.duration(to: .now) : .zero)
     }
 }

@@ -84,4 +84,102 @@ struct WatchCommand: ParsableCommand {
         }
     }
 }
+
+/// The work of `watch`: shows the states of targets, and every change.
+struct Watching {
+    let histories: [TargetHistory]
+    let loop: EventLoop
+    let display: (any StateDisplay)?
+    /// The changes after which it ends; nil: it goes on.
+    let count: Int?
+    let runner: CommandRunner?
+    /// Whether the command runs for the first states, too.
+    let runsInitially: Bool
+    let metrics: MetricsFile?
+    let options: CommonOptions
+
+    /// Callbacks only mark their target. When all callbacks that were due have come, states are read and shown.
+    private let changed = ChangedTargets()
+
+    /// Returns at the deadline, after `count` changes, when the reader is gone, or when the user wants to leave. Returns
+    /// a signal that should end the process.
+    func run(until deadline: ContinuousClock.Instant?) throws(ToolError) -> Int32? {
+        try start()
+        while true {
+            let event = try loop.next(until: [deadline, metrics?.due].compactMap { $0 }.min())
+            try showChanges()
+            if changesLeft == 0 && runner?.isWaiting != true { return nil }
+            switch event {
+            case .timeout where deadline.map { $0 <= .now } ?? false: return nil
+            case .timeout: try metrics?.write()
+            case .readerGone: return nil
+            case .keys(let keys):
+                if keys.contains("\u{3}") || keys.contains("\u{4}") { return nil }
+                if try display?.obey(keys) == false { return nil }
+            case .signals(let signals) where !signals.isDisjoint(with: [SIGINT, SIGTERM]): return nil
+            case .signals(let signals):
+                if let signal = signals.intersection([SIGQUIT, SIGHUP]).first {
+                    Signals.restore(signal)
+                    return signal
+                }
+                try handle(signals)
+            case .targets: break
+            }
+        }
+    }
+
+    private func start() throws(ToolError) {
+        for (index, history) in histories.enumerated() {
+            history.target.onChange = { [changed] _ in changed.indices.insert(index) }
+            try history.target.schedule(on: loop.runLoop)
+        }
+        try loop.perform()
+        for history in histories {
+            let state = try history.target.state()
+            try show(history, state)
+            if runsInitially { runner?.run(for: history.target, state, previous: nil) }
+        }
+        try display?.flush()
+        try metrics?.write(isFirst: true)
+    }
+
+    private var changesLeft: Int {
+        count.map { max(0, histories.reduce($0) { $0 - $1.changes }) } ?? .max
+    }
+
+    private func showChanges() throws(ToolError) {
+        var isChanged = false
+        var changesLeft = changesLeft
+        for index in changed.takeAll() where changesLeft > 0 {
+            // It may be among the first states, or may have changed back before the callback.
+            let history = histories[index]
+            let state = try history.target.state()
+            let previous = history.state
+            guard state != previous else { continue }
+            try show(history, state)
+            runner?.run(for: history.target, state, previous: previous)
+            isChanged = true
+            changesLeft -= 1
+        }
+        if isChanged {
+            try display?.flush()
+            try metrics?.write()
+        }
+    }
+
+    private func show(_ history: TargetHistory, _ state: TargetState) throws(ToolError) {
+        history.record(state)
+        try display?.show(history.target, state)
+        options.printDescription(of: history.target)
+    }
+
+    private func handle(_ signals: Set<Int32>) throws(ToolError) {
+        if signals.contains(SIGCHLD) { runner?.commandMayHaveEnded() }
+        if signals.contains(SIGTSTP) {
+            try display?.suspend()
+            raise(SIGSTOP)
+        }
+        if !signals.isDisjoint(with: [SIGTSTP, SIGWINCH]) { try display?.redraw() }
+    }
+}
 #endif

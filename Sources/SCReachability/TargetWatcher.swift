@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-package import SCReachability
-internal import Synchronization
+package import CReachability
+package import Dispatch
+internal import ReachabilityInternals
+package import Synchronization
 
 /// Receives the flags of a target, from a start of its watcher to the stop.
 package protocol FlagsReceiver: AnyObject, Sendable {
@@ -120,19 +122,14 @@ private final class WatchContext: Sendable {
     }
 
     private func schedule(_ target: SCNetworkReachability, _ queue: DispatchQueue) -> Bool {
-        var context = SCNetworkReachabilityContext(
-            version: 0,
-            info: Unmanaged.passUnretained(self).toOpaque(),
-            retain: { UnsafeRawPointer(Unmanaged<WatchContext>.fromOpaque($0).retain().toOpaque()) },
-            release: { Unmanaged<WatchContext>.fromOpaque($0).release() },
-            copyDescription: nil)
+        var context = CNetworkReachabilityContext(retaining: self)
         let callback: SCNetworkReachabilityCallBack = { _, flags, info in
             guard let info else { return }
-            Unmanaged<WatchContext>.fromOpaque(info).takeUnretainedValue().receiver.receive(flags)
+            CallbackInfo.object(WatchContext.self, at: info).receiver.receive(flags)
         }
         // The queue first: if the target is scheduled elsewhere, this fails, and the target keeps its callback.
         guard SCNetworkReachabilitySetDispatchQueue(target, queue) else { return false }
-        if SCNetworkReachabilitySetCallback(target, callback, &context) { return true }
+        if __SCNetworkReachabilitySetCallback(target, callback, &context) { return true }
         SCNetworkReachabilitySetDispatchQueue(target, nil)
         return false
     }
@@ -140,6 +137,59 @@ private final class WatchContext: Sendable {
     static func unschedule(_ target: SCNetworkReachability) {
         SCNetworkReachabilitySetCallback(target, nil, nil)
         SCNetworkReachabilitySetDispatchQueue(target, nil)
+    }
+}
+
+/// One start of a manager, until its stop. Turns flags into statuses, and delivers each status that differs from the
+/// last one on the manager's queue.
+package final class DeliverySession<Status: Equatable & Sendable>: FlagsReceiver {
+    private let queue: DispatchQueue
+    private let status: @Sendable (SCNetworkReachabilityFlags) -> Status
+    private let deliver: @Sendable (Status, DeliverySession) -> Void
+    private let last = Mutex<Status?>(nil)
+    private let isEnded = Atomic(false)
+
+    /// - Parameters:
+    ///   - queue: The queue of the deliveries. They do not overlap, not even on a concurrent queue.
+    ///   - deliver: Delivers a status. It must check `hasEnded` before each user's closure that it calls.
+    package init(
+        queue: DispatchQueue,
+        status: @escaping @Sendable (SCNetworkReachabilityFlags) -> Status,
+        deliver: @escaping @Sendable (Status, DeliverySession) -> Void
+    ) {
+        // A serial queue in between costs nothing that can be measured.
+        self.queue = DispatchQueue(label: "deliveries", target: queue)
+        self.status = status
+        self.deliver = deliver
+    }
+
+    package var hasEnded: Bool { isEnded.load(ordering: .sequentiallyConsistent) }
+
+    /// Drops the deliveries that are queued, too.
+    package func end() {
+        isEnded.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    package func receive(_ flags: SCNetworkReachabilityFlags) {
+        guard !hasEnded else { return }
+        let status = status(flags)
+        let isNew = last.withLock { last in
+            defer { last = status }
+            return last != status
+        }
+        guard isNew else { return }
+        queue.async { if !self.hasEnded { self.deliver(status, self) } }
+    }
+}
+
+extension Mutex where Value: Sendable {
+    /// Sets a part of the value. The old part may hold a user's objects, so it is released after the lock.
+    package borrowing func set<Part: Sendable>(_ part: any WritableKeyPath<Value, Part> & Sendable, to new: Part) {
+        _ = withLock { value in
+            let old = value[keyPath: part]
+            value[keyPath: part] = new
+            return old
+        }
     }
 }
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import ReachabilitySupport
 import SCReachability
 import Synchronization
 import TestSupport

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-internal import ReachabilityHostNames
-package import SCReachability
+package import CReachability
+internal import ReachabilityInternals
 
 package enum Targets {
     /// 0.0.0.0, which stands for the default path of either family.

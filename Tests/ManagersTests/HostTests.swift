@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NetworkReachability
-import ReachabilityHostNames
+import ReachabilityInternals
 import Testing
 
 @Suite("Hosts")
