@@ -109,6 +109,8 @@ TEST_SOURCES  = $(sort $(wildcard Tests/C/*/test-*.c))
 TESTS         = $(addprefix $(BUILD)/tests/,$(notdir $(TEST_SOURCES:.c=)))
 # Linked into test-soak only.
 SOAK          = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/test-soak.c,$(sort $(wildcard Tests/C/soak/*.c))))
+# Linked into test-flow-soak only.
+FLOW_SOAK     = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/test-flow-soak.c,$(sort $(wildcard Tests/C/flows/*.c))))
 # For programs whose calls on sockets fail.
 SOCKET_FAULTS = $(BUILD)/objects/tests/support/socket_faults.o
 SOCKET_WRAPS  = -Wl,--wrap=socket -Wl,--wrap=bind -Wl,--wrap=connect
@@ -135,7 +137,7 @@ CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
 .PHONY: FORCE all help lib tool run try manuals docs deps deps-check deps-check-c deps-test deps-world check check-c checks \
         test test-world build-tests test-programs pure-tests test-consumers test-gio test-desktop deps-desktop test-products test-vm test-kernels vm-programs \
         programs-asan programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
-        check-swift check-swift-thread check-swift-address calls fuzz mutants soak soak-denied storm bench benchmarks \
+        check-swift check-swift-thread check-swift-address calls fuzz mutants soak soak-flows soak-denied storm bench benchmarks \
         performance format install install-tool install-strip uninstall dist deb version home release abi-baseline clean \
         list-sources
 .DELETE_ON_ERROR:
@@ -296,6 +298,8 @@ $(FAULT_TESTS): $(TEST_SHARED) $(FAULTS) $(FAULTY)
 	$(link_test)
 
 $(BUILD)/tests/test-soak: $(SOAK)
+
+$(BUILD)/tests/test-flow-soak: $(FLOW_SOAK)
 
 $(BUILD)/tests/test-bound-pair $(BUILD)/tests/test-source-routes: $(SOCKET_FAULTS)
 
@@ -481,6 +485,10 @@ FLOODS     = 0
 
 soak: $(BUILD)/tests/test-soak
 	SOAK_SEED=$(SEED) SOAK_STEPS=$(STEPS) SOAK_MINUTES=$(MINUTES) SOAK_TARGETS=$(TARGETS) SOAK_FLOODS=$(FLOODS) $<
+
+# Random changes under exact flows, address pairs and sockets: make soak-flows SEED=1 STEPS=200000 MINUTES=60.
+soak-flows: $(BUILD)/tests/test-flow-soak
+	SOAK_SEED=$(SEED) SOAK_STEPS=$(STEPS) SOAK_MINUTES=$(MINUTES) $<
 
 # The same in each kind of sandbox, one after the other: make soak-denied STEPS=100. In most of them the library evaluates
 # every 2 seconds, so a step takes as long.

@@ -32,7 +32,7 @@ struct ConnectionSourceLost: Error {}
 /// It says nothing about the other end: no packet is sent. A new connection counts as viable and without a better path until the
 /// first event, which comes at once if that is not true.
 final class ViabilityHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = Any // nothing is unwrapped
+    typealias InboundIn = Any  // nothing is unwrapped
 
     private var observation: ReachabilityObservation?
     private var isViable = true
@@ -63,7 +63,7 @@ final class ViabilityHandler: ChannelInboundHandler, RemovableChannelHandler {
             guard
                 let monitor = try context.pipeline.syncOperations.withUnsafeTransportIfAvailable(
                     of: socket, { try ReachabilityMonitor(socket: $0) })
-            else { return } // no socket: an embedded channel
+            else { return }  // no socket: an embedded channel
             let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
             observation = monitor.observe { path in
                 bound.eventLoop.execute { bound.value.0.update(path, bound.value.1) }
@@ -74,7 +74,7 @@ final class ViabilityHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func update(_ path: ReachabilityPath, _ context: ChannelHandlerContext) {
-        guard observation != nil else { return } // the channel is closed, or the handler removed
+        guard observation != nil else { return }  // the channel is closed, or the handler removed
         if path.isViable != isViable {
             isViable = path.isViable
             context.fireUserInboundEventTriggered(ConnectionEvent.ViabilityUpdate(isViable: isViable, path: path))
