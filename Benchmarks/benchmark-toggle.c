@@ -25,8 +25,8 @@
 static struct {
     int epoll, events, requests;
     struct {
-        struct nlmsghdr  header;
-        struct ifinfomsg link;
+        struct nlmsghdr     header;
+        struct if_stats_msg stats;
     } barrier;
     struct bare_query query, other; /* other: of the other family, if `query` finds nothing; length 0: none */
 } bare;
@@ -56,9 +56,9 @@ static void start_bare(const char *name)
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
         setsockopt(bare.events, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &groups[i], sizeof groups[i]);
     bare.barrier.header = (struct nlmsghdr){ .nlmsg_len = sizeof bare.barrier,
-                                             .nlmsg_type = RTM_GETLINK,
+                                             .nlmsg_type = RTM_GETSTATS,
                                              .nlmsg_flags = NLM_F_REQUEST };
-    bare.barrier.link = (struct ifinfomsg){ .ifi_index = NO_SUCH_LINK };
+    bare.barrier.stats = (struct if_stats_msg){ .ifindex = NO_SUCH_LINK };
     /* 0.0.0.0 is the default path: the first address that only a default route should match, and that route itself.
      * When IPv4 has none, IPv6 may have one. */
     if (strcmp(name, "0.0.0.0") == 0) {

@@ -8,8 +8,6 @@
 #include <poll.h>
 #include <stdlib.h>
 
-#define NO_SUCH_LINK 0x7fffffffu /* the reply comes once the RTNL lock is free */
-
 /* ---- One -------------------------------------------------------------------------------------------------------- */
 
 static void read_state(void *info, const struct nlmsghdr *header)
@@ -90,7 +88,7 @@ bool neighbours_are_current(struct rtnetlink *rtnetlink)
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
     struct pollfd                  polled = { .fd = rtnetlink->events.socket.fd, .events = POLLIN };
 
-    message_put_link_query(request, 0, NO_SUCH_LINK);
+    message_put_barrier(request, 0);
     return netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, ignore, NULL) ==
                ENODEV &&
            poll(&polled, 1, 0) == 0;

@@ -70,7 +70,7 @@ static int receive_replies(struct query_batch *batch, const struct netlink *netl
     }
 }
 
-int query_batch_send(struct query_batch *batch, struct netlink *netlink, uint32_t barrier, uid_t user,
+int query_batch_send(struct query_batch *batch, struct netlink *netlink, bool barrier, uid_t user,
                      const struct route_request *requests, size_t count)
 {
     size_t   length = 0;
@@ -78,8 +78,8 @@ int query_batch_send(struct query_batch *batch, struct netlink *netlink, uint32_
     int      error;
 
     query_batch_clear(batch);
-    if (barrier != 0)
-        length = message_put_link_query(batch->bytes, ++netlink->sequence, barrier);
+    if (barrier)
+        length = message_put_barrier(batch->bytes, ++netlink->sequence);
     first = netlink->sequence + 1;
     for (size_t i = 0; i < count; i++) {
         batch->queries[i].request = requests[i];

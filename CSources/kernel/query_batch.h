@@ -15,9 +15,9 @@ struct query_batch;
 struct query_batch *query_batch_create(void);
 void                query_batch_free(struct query_batch *batch); /* NULL: does nothing */
 
-/* Sends the queries, behind a query of the link `barrier` (0: none), and reads the replies. Replaces the previous ones.
+/* Sends the queries, behind the barrier if `barrier`, and reads the replies. Replaces the previous ones.
  * Returns 0, or an errno: then there are no replies. A lost reply is missing, and is no error. */
-int query_batch_send(struct query_batch *batch, struct netlink *netlink, uint32_t barrier, uid_t user,
+int query_batch_send(struct query_batch *batch, struct netlink *netlink, bool barrier, uid_t user,
                      const struct route_request *requests, size_t count);
 
 /* Takes the reply to a query. It is valid until the next query_batch_send. False: there is none. */

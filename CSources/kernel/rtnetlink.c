@@ -24,11 +24,6 @@
 #define DRAIN_LIMIT 1024 /* datagrams in one call, so that many events do not delay deliveries without end */
 #define QUERY_TRIES 3    /* for a reply that an overrun dropped */
 
-/* An index that no link has: the barrier queries it. The reply, ENODEV, comes once the RTNL lock was free. A route
- * query does not wait for that lock, and the kernel sends the message about a link, an address or a route *before* it
- * changes the routes. */
-#define NO_SUCH_LINK 0x7fffffffu
-
 _Static_assert(PROCESS_USER_UNKNOWN == MESSAGE_NO_USER, "the request has no user if it is not known");
 
 /* The groups whose messages can affect a path. Not every kernel has IPv6, nexthop objects and netconf. */
@@ -363,6 +358,8 @@ void rtnetlink_update_links(struct rtnetlink *rtnetlink)
         recover_from_overrun(rtnetlink);
 }
 
+/* A route query does not wait for the RTNL lock, and the kernel sends the message about a link, an address or a route
+ * *before* it changes the routes. The barrier does wait for the lock. */
 void rtnetlink_set_barrier(struct rtnetlink *rtnetlink)
 {
     rtnetlink->barrier = true;
@@ -376,8 +373,8 @@ void rtnetlink_begin_batch(struct rtnetlink *rtnetlink, const struct route_reque
         rtnetlink->batch = query_batch_create();
     if (rtnetlink->batch == NULL)
         return;
-    error = query_batch_send(rtnetlink->batch, &rtnetlink->requests, rtnetlink->barrier ? NO_SUCH_LINK : 0,
-                             rtnetlink->user, requests, count);
+    error = query_batch_send(rtnetlink->batch, &rtnetlink->requests, rtnetlink->barrier, rtnetlink->user, requests,
+                             count);
     if (error == 0) {
         rtnetlink->barrier = false;
         rtnetlink->queries += count;
@@ -403,7 +400,7 @@ static int exchange_query(struct rtnetlink *rtnetlink, const struct route_reques
 
         /* In one send: the kernel handles the requests in order, on this thread. */
         if (rtnetlink->barrier)
-            length = message_put_link_query(requests, ++rtnetlink->requests.sequence, NO_SUCH_LINK);
+            length = message_put_barrier(requests, ++rtnetlink->requests.sequence);
         length += message_put_route_query(requests + length, ++rtnetlink->requests.sequence, rtnetlink->user, request);
         rtnetlink->queries++;
         error = local_failure(netlink_send(&rtnetlink->requests, requests, length));

@@ -320,6 +320,19 @@ size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index)
     return put_link_request(buffer, 0, sequence, index)->nlmsg_len;
 }
 
+/* The statistics of a link that cannot exist. The reply, ENODEV, comes once the RTNL lock was free. Linux 6.18 and
+ * earlier wait for a query of such a link, too; 7.3 does not. */
+size_t message_put_barrier(void *buffer, uint32_t sequence)
+{
+    struct nlmsghdr     *header = put_request_header(buffer, RTM_GETSTATS, 0, sequence);
+    struct if_stats_msg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+
+    info->family = AF_UNSPEC;
+    info->ifindex = INT32_MAX;
+    info->filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
+    return header->nlmsg_len;
+}
+
 size_t message_put_link_dump(void *buffer)
 {
     return put_link_request(buffer, NLM_F_DUMP, 0, 0)->nlmsg_len;

@@ -89,6 +89,7 @@ int message_error(const struct nlmsghdr *header);
  * for whose packets; MESSAGE_NO_USER: those of the thread's real user. */
 size_t message_put_route_query(void *buffer, uint32_t sequence, uint32_t user, const struct route_request *request);
 size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index);
+size_t message_put_barrier(void *buffer, uint32_t sequence);
 
 /* The same, for dumps of links: of all, of those with this master, of those of this kind (an old kernel ignores that).
  * netlink_exchange sets the sequence number. */

@@ -365,10 +365,10 @@ static void *make_and_leave_namespace(void *unused)
 static void *wait_for_lock(void *longest)
 {
     struct {
-        struct nlmsghdr  header;
-        struct ifinfomsg link;
-    } request = { .header = { .nlmsg_len = sizeof request, .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST },
-                  .link = { .ifi_index = 0x7fffffff } };
+        struct nlmsghdr     header;
+        struct if_stats_msg stats;
+    } request = { .header = { .nlmsg_len = sizeof request, .nlmsg_type = RTM_GETSTATS, .nlmsg_flags = NLM_F_REQUEST },
+                  .stats = { .ifindex = 0x7fffffff } };
     char      reply[1024];
     const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 
