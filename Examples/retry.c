@@ -55,14 +55,12 @@ static void path_changed(SCNetworkReachabilityRef target, SCNetworkReachabilityF
 static SCBoolean sleep_until_worth_it(SCRunLoopRef loop, struct retry *retry, double pause, double *not_before)
 {
     const double end = now() + pause;
-    double       wake = end;
+    double       left;
     SCBoolean    changed;
 
-    while (SCRunLoopPerform(loop, wake > now() ? wake - now() : 0) >= 0) {
-        wake = retry->changed && *not_before < end ? *not_before : end;
-        if (now() >= wake)
-            break;
-    }
+    do {
+        left = (retry->changed && *not_before < end ? *not_before : end) - now();
+    } while (left > 0 && SCRunLoopPerform(loop, left) >= 0);
     changed = retry->changed;
     if (changed)
         *not_before = now() + SHORTEST_PAUSE;

@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <future>
 
 static long long now()
 {
@@ -24,35 +23,46 @@ static long long now()
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
+/* The health service has callbacks, and this queue is empty: its thread is there to wait for the sockets. While nothing
+ * happens, gRPC 1.51's own threads sleep for 100 ms in each 1.1 s. */
 static int serve(const char *port)
 {
     grpc::EnableDefaultHealthCheckService(true);
-    grpc::CallbackGenericService nothing; /* the health service alone would have no thread */
-    grpc::ServerBuilder          builder;
+    grpc::AsyncGenericService nothing;
+    grpc::ServerBuilder       builder;
+    void                     *tag;
+    bool                      is_ok;
+
     builder.AddListeningPort(std::string("[::]:") + port, grpc::InsecureServerCredentials());
-    builder.RegisterCallbackGenericService(&nothing);
+    builder.RegisterAsyncGenericService(&nothing);
+    auto queue = builder.AddCompletionQueue();
     auto server = builder.BuildAndStart();
     if (!server)
         return 1;
     std::puts("serving");
     std::fflush(stdout);
-    server->Wait();
+    while (queue->Next(&tag, &is_ok))
+        ;
     return 0;
 }
 
-/* An empty request and reply, without generated code. */
+/* An empty request and reply, without generated code. Not with a callback, for the same reason. */
 static bool check(const std::shared_ptr<grpc::Channel> &channel)
 {
-    grpc::GenericStub         stub(channel);
-    grpc::ClientContext       context;
-    grpc::Slice               slice;
-    grpc::ByteBuffer          request(&slice, 1), reply;
-    std::promise<grpc::Status> status;
+    grpc::GenericStub     stub(channel);
+    grpc::ClientContext   context;
+    grpc::Slice           slice;
+    grpc::ByteBuffer      request(&slice, 1), reply;
+    grpc::CompletionQueue queue;
+    grpc::Status          status;
+    void                 *tag;
+    bool                  is_ok;
 
     context.set_wait_for_ready(true);
-    stub.UnaryCall(&context, "/grpc.health.v1.Health/Check", grpc::StubOptions(), &request, &reply,
-                   [&status](grpc::Status result) { status.set_value(std::move(result)); });
-    return status.get_future().get().ok();
+    auto call = stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);
+    call->StartCall();
+    call->Finish(&reply, &status, nullptr);
+    return queue.Next(&tag, &is_ok) && status.ok();
 }
 
 int main(int argc, char **argv)
