@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/source_routes.h"
 #include "route/default_path.h"
 #include "route/full_path.h"
 
@@ -193,15 +194,20 @@ static struct candidate *list_candidates(const struct network_search *search, co
     return candidates;
 }
 
-/* The last sample of the family: a blackhole for the first addresses, 0.0.0.0/8, is common. Out of an interface, the
- * kernel's reply is then that there is no route. */
-static struct route_request default_route_request(const struct candidate *candidate)
+/* Two samples of the family, one in each half of its addresses: a route can lead to one half alone. Not the first
+ * sample: a blackhole for the first addresses, 0.0.0.0/8, is common. Out of an interface, the kernel's reply is then
+ * that there is no route. */
+enum { HALVES = 2 };
+
+static void default_route_requests(const struct candidate *candidate, struct route_request ret[HALVES])
 {
     const size_t samples = DEFAULT_PATH_SAMPLES / NETWORK_FAMILIES;
 
-    return (struct route_request){ .destination = *default_path_sample((candidate->family + 1u) * samples - 1),
-                                   .oif = candidate->index,
-                                   .fib_match = true };
+    for (size_t i = 0; i < HALVES; i++)
+        ret[i] = (struct route_request){ .destination = *default_path_sample((candidate->family + 1u) * samples -
+                                                                             HALVES + i),
+                                         .oif = candidate->index,
+                                         .fib_match = true };
 }
 
 static bool means_no_route(int error)
@@ -221,6 +227,24 @@ static int add_candidate(struct network_search *search, const struct candidate *
     return error == 0 ? add_path(search, candidate->family, &path) : error;
 }
 
+/* Whether the queries for a candidate show that there is no default route. A source-specific one can be there in spite
+ * of that. Returns 0 or an errno. */
+static int find_no_route(struct network_search *search, const struct route_request requests[HALVES],
+                         const int errors[HALVES], bool *ret_none)
+{
+    const bool     refused = means_no_route(errors[0]) && means_no_route(errors[1]);
+    struct address source = { 0 };
+    int            error = 0;
+
+    for (size_t i = 0; i < HALVES && refused && error == 0 && source.family == AF_UNSPEC; i++)
+        if (requests[i].destination.family == AF_INET6)
+            error = source_routes_choose(search->rtnetlink, &requests[i], &source);
+    *ret_none = refused && source.family == AF_UNSPEC;
+    return error;
+}
+
+#define BATCH (RTNETLINK_QUERY_LIMIT / HALVES) /* candidates */
+
 /* Most links have no default route: one send queries many of them. */
 static int add_batch(struct network_search *search, const struct candidate *candidates, size_t count)
 {
@@ -229,11 +253,15 @@ static int add_batch(struct network_search *search, const struct candidate *cand
     int                  error;
 
     for (size_t i = 0; i < count; i++)
-        requests[i] = default_route_request(&candidates[i]);
-    error = rtnetlink_query_each(search->rtnetlink, requests, count, errors);
-    for (size_t i = 0; i < count && error == 0; i++)
-        if (!means_no_route(errors[i]))
+        default_route_requests(&candidates[i], &requests[HALVES * i]);
+    error = rtnetlink_query_each(search->rtnetlink, requests, HALVES * count, errors);
+    for (size_t i = 0; i < count && error == 0; i++) {
+        bool none;
+
+        error = find_no_route(search, &requests[HALVES * i], &errors[HALVES * i], &none);
+        if (error == 0 && !none)
             error = add_candidate(search, &candidates[i]);
+    }
     return error;
 }
 
@@ -243,10 +271,10 @@ static int add_other_ways(struct network_search *search, const struct path *chos
     struct candidate *candidates = list_candidates(search, chosen, &count);
     int               error = candidates == NULL ? ENOMEM : 0;
 
-    for (size_t i = 0; i < count && error == 0; i += RTNETLINK_QUERY_LIMIT) {
+    for (size_t i = 0; i < count && error == 0; i += BATCH) {
         const size_t left = count - i;
 
-        error = add_batch(search, &candidates[i], left < RTNETLINK_QUERY_LIMIT ? left : RTNETLINK_QUERY_LIMIT);
+        error = add_batch(search, &candidates[i], left < BATCH ? left : BATCH);
     }
     free(candidates);
     return error;

@@ -99,10 +99,12 @@ static bool is_silent_about_sources(void)
     return major < 6 || (major == 6 && minor < 6);
 }
 
-/* Only packets to the same link have such a source. */
-static bool is_link_local(const struct message_address *address)
+/* Whether IPv6 packets over any link can have the address as their source. Only packets to the same link have a
+ * link-local one. */
+static bool is_ipv6_source(const struct message_address *address)
 {
-    return address->prefix.address.family == AF_INET6 && address_is_link_local(&address->prefix.address);
+    return address->family != AF_INET &&
+           (address->prefix.address.family != AF_INET6 || !address_is_link_local(&address->prefix.address));
 }
 
 /* With the last IPv4 address of a link, its routes vanish without a message. Before Linux 6.6, so do the routes of
@@ -112,7 +114,7 @@ static void note_address(struct news *news, const struct message_address *addres
     if (address->gone && address->family != AF_INET6 && is_silent_about_sources())
         note_all(news);
     else
-        note_link(news, address->index, !is_link_local(address) || can_unhide(news->monitor));
+        note_link(news, address->index, is_ipv6_source(address) || can_unhide(news->monitor));
     if (!address->gone && address->prefix.address.family == AF_INET6)
         note_network(news, address);
 }

@@ -213,6 +213,39 @@ TEST(two_halves_of_the_address_space_are_a_default)
     expect_ways_of(&view, "c a");
 }
 
+/* Longer prefixes lead the samples of that half over the interface that the kernel chooses. */
+TEST(half_of_a_default_route_makes_another_interface_a_way)
+{
+    struct view view;
+
+    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_ip("-6 route add 4000::/2 via 2001:db8::1");
+    namespace_ip("-6 route add 2000::/3 via 2001:db8::1");
+    namespace_ip("-6 route add ::/1 via 2001:db8:c::1");
+    view = view_now();
+    expect_ways_of(&view, "a c");
+    assert_int_equal(view.ways[1].ipv6.flags, R);
+    expect_address(&view.ways[1].ipv6.gateway, "2001:db8:c::1");
+}
+
+/* The kernel chooses a route for all packets over another interface. */
+TEST(a_default_route_for_packets_from_a_prefix_makes_another_interface_a_way)
+{
+    struct view view;
+
+    namespace_ip("address change 2001:db8::2/64 dev a preferred_lft 0"); /* else it would be the source */
+    namespace_ip("-6 route add default via 2001:db8::1");
+    watcher_schedule(&watcher, network_target());
+    (void)idle_perform(watcher.loop);
+    expect_ways_now(watcher.target, "a");
+    namespace_ip("-6 route add default from 2001:db8:c::/64 via 2001:db8:c::1 metric 20");
+    (void)idle_perform(watcher.loop);
+    expect_ways_now(watcher.target, "a c");
+    view = view_now();
+    expect_ways_of(&view, "a c");
+    expect_address(&view.ways[1].ipv6.source, "2001:db8:c::2");
+}
+
 TEST(an_interface_without_a_carrier_is_no_way)
 {
     struct view view;

@@ -53,8 +53,10 @@ static const struct pool {
     { "2001:db8:5::9", 4, 4, "" },
 };
 
-static const char *const sources[2][3] = { { "192.0.2.2", "203.0.113.2", "192.0.2.3" },
-                                           { "2001:db8::2", "2001:db8:c::2", "2001:db8::2" } };
+#define SOURCES 4
+
+static const char *const sources[2][SOURCES] = { { "192.0.2.2", "203.0.113.2", "192.0.2.3", "127.0.0.1" },
+                                                 { "2001:db8::2", "2001:db8:c::2", "2001:db8::2", "2001:db8::3" } };
 static const char *const interfaces[] = { "a", "c", "p", "e", "sr" };
 
 static struct aim_address parse_address(const char *text)
@@ -95,7 +97,7 @@ void aim_draw(uint64_t *random, struct aim *ret)
         ret->mark = 1 + random_take(&bits, 2);
         break;
     case 2:
-        ret->local = parse_address(sources[ret->remote.family == AF_INET6][random_take(&bits, 3)]);
+        ret->local = parse_address(sources[ret->remote.family == AF_INET6][random_take(&bits, SOURCES)]);
         break;
     case 3: /* the interface of the source, and perhaps another one */
         ret->local = parse_address("fe80::2");
@@ -107,7 +109,7 @@ void aim_draw(uint64_t *random, struct aim *ret)
             break;
         /* fallthrough */
     case 4:
-        ret->local = parse_address(sources[ret->remote.family == AF_INET6][random_take(&bits, 3)]);
+        ret->local = parse_address(sources[ret->remote.family == AF_INET6][random_take(&bits, SOURCES)]);
         snprintf(ret->interface, sizeof ret->interface, "%s", interfaces[random_take(&bits, 2)]);
         break;
     default:

@@ -16,8 +16,10 @@ const char *const change_prefixes[2][CHANGE_PREFIXES] = {
 
 const char *const change_actions[] = { "add", "del", "replace", "append" };
 
-static const struct change_kind *const tables[] = { command_changes, link_changes, neighbour_changes, route_changes,
-                                                    rule_changes };
+static const struct change_kind *const tables[CHANGE_TABLES] = {
+    command_changes,   expiry_changes, ipv4_gateway_changes, link_changes,
+    neighbour_changes, route_changes,  rule_changes,         silent_changes,
+};
 
 static unsigned total_weight(void)
 {
@@ -57,6 +59,16 @@ bool change_has_pause(change bits)
 {
     random_take(&bits, 8);
     return random_take(&bits, 2) == 0;
+}
+
+bool change_is_in_table(change bits, unsigned table)
+{
+    const struct change_kind *kind = take_kind(&bits);
+
+    for (const struct change_kind *own = tables[table]; own->weight != 0; own++)
+        if (own == kind)
+            return true;
+    return false;
 }
 
 bool change_is_about_links(change bits)

@@ -21,6 +21,10 @@ struct change_made {
 /* Makes the change. The kernel may refuse it. */
 void change_make(change bits, struct world *world, struct change_made *ret);
 
+/* The kinds of changes are in so many tables. Whether the change is of the kinds in one of them. */
+#define CHANGE_TABLES 8
+bool change_is_in_table(change bits, unsigned table);
+
 /* After a change of a link, an address or a nexthop object, the library evaluates everything a second time. */
 bool change_is_about_links(change bits);
 

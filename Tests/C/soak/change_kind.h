@@ -2,8 +2,7 @@
 #ifndef TESTS_SOAK_CHANGE_KIND_H
 #define TESTS_SOAK_CHANGE_KIND_H
 
-/* The kinds of changes, for the files that make them: command_changes.c, link_changes.c, neighbour_changes.c,
- * route_changes.c, rule_changes.c. */
+/* The kinds of changes, for the files that make them: ..._changes.c, each with a table. */
 
 #include "soak/change.h"
 
@@ -16,7 +15,8 @@ struct change_kind {
 };
 
 /* Tables. The last entry has the weight 0. */
-extern const struct change_kind command_changes[], link_changes[], neighbour_changes[], route_changes[], rule_changes[];
+extern const struct change_kind command_changes[], expiry_changes[], ipv4_gateway_changes[], link_changes[],
+    neighbour_changes[], route_changes[], rule_changes[], silent_changes[];
 
 /* Prefixes of IPv4 and of IPv6. */
 #define CHANGE_PREFIXES 12

@@ -70,8 +70,6 @@ static const char *const sysctls[] = {
     "net.ipv6.conf.lo.disable_ipv6",
     "net.ipv4.conf.a.promote_secondaries",
     "net.ipv6.conf.a.keep_addr_on_down",
-    "net.ipv4.fib_multipath_use_neigh",
-    "net.ipv4.conf.all.route_localnet",
 };
 
 static int run_command(change bits, struct world *world, struct change_made *ret)

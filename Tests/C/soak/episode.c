@@ -2,24 +2,29 @@
 #include "soak/episode.h"
 
 #include "soak/churn.h"
+#include "soak/network_watch.h"
 #include "soak/oracle.h"
+#include "support/patience.h"
 #include "support/unit.h"
 
 #define QUIET 0.007 /* seconds: the library evaluates again after 5 ms */
+#define STEP  0.001 /* seconds between two comparisons of GetNetwork */
+#define LASTS 8.0   /* seconds for which it must be wrong */
 #define BURST 8     /* changes without a check, at most */
 #define SWEEP 24    /* checks, of which one compares all targets */
 #define RENEW 4     /* checks, of which one renews a target */
 
 struct play {
-    const struct episode *episode;
-    struct tally         *tally;
-    struct world          world;
-    struct targets        targets;
-    struct churn          churn;
-    unsigned              burst; /* changes since the last check */
-    unsigned              checks;
-    bool                  is_unsettled; /* the library may evaluate everything a second time */
-    bool                  verbose;
+    const struct episode  *episode;
+    struct tally          *tally;
+    struct world           world;
+    struct targets         targets;
+    struct churn           churn;
+    struct network_targets networks;
+    unsigned               burst; /* changes since the last check */
+    unsigned               checks;
+    bool                   is_unsettled; /* the library may evaluate everything a second time */
+    bool                   verbose;
 };
 
 static void print_wrong(const struct watched *wrong)
@@ -27,6 +32,21 @@ static void print_wrong(const struct watched *wrong)
     const struct results results = results_query(wrong);
 
     results_print(wrong, &results);
+}
+
+/* Returns whether the results of GetNetwork agree before the time for that is over. */
+static bool check_networks(struct play *play)
+{
+    const long long end = watched_now() + (long long)(patience_of(LASTS) * 1e9);
+    struct text     wrong;
+    bool            agree = network_targets_agree(&play->networks, &wrong);
+
+    play->tally->networks++;
+    for (; !agree && watched_now() < end; agree = network_targets_agree(&play->networks, &wrong))
+        targets_drive(&play->targets, STEP);
+    if (!agree && !play->tally->is_silent)
+        print_message("%s\n", wrong.bytes);
+    return agree;
 }
 
 /* Returns whether all results agree. */
@@ -41,11 +61,11 @@ static bool check(struct play *play, long long acknowledged, bool all)
     if (all || ++play->checks % SWEEP == 0)
         targets_suspect_all(&play->targets);
     wrong = targets_check(&play->targets, acknowledged);
-    if (wrong != NULL && play->verbose)
+    if (wrong != NULL && !play->tally->is_silent)
         print_wrong(wrong);
     if (wrong == NULL && play->checks % RENEW == 0)
         targets_renew(&play->targets);
-    return wrong == NULL && unit_complaint() == NULL;
+    return wrong == NULL && check_networks(play) && unit_complaint() == NULL;
 }
 
 /* After some changes the library evaluates everything a second time. That must not hide a missed message of the next
@@ -120,7 +140,9 @@ size_t episode_play(const struct episode *episode, bool verbose, struct tally *t
     targets_open(&play.targets, episode->targets, episode->seed, &tally->healing);
     play.targets.is_silent = tally->is_silent;
     churn_open(&play.churn, &play.targets.venues, episode->seed);
+    network_targets_open(&play.networks, &play.targets.venues);
     failed = make_changes(&play);
+    network_targets_close(&play.networks, &play.targets.venues);
     churn_close(&play.churn);
     tally->lives += atomic_load(&play.churn.lives);
     targets_close(&play.targets);

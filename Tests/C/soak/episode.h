@@ -20,6 +20,7 @@ struct episode {
 struct tally {
     bool           is_silent;                           /* slow checks are not printed */
     unsigned long  changes, checks, comparisons, lives; /* lives: of the targets of other threads */
+    unsigned long  networks;                            /* comparisons of GetNetwork */
     unsigned long  floods, overruns;                    /* overruns: floods with lost messages */
     unsigned long  lost;                                /* changes whose messages were lost */
     struct healing healing;

@@ -153,46 +153,6 @@ static int fail_some_of_many(change bits, struct world *world, struct change_mad
     return finish_failure(world, ret);
 }
 
-/* ---- IPv4 ------------------------------------------------------------------------------------------------------- */
-
-static bool run_over(struct text *text, const char *format, const char *link)
-{
-    char command[160];
-
-    snprintf(command, sizeof command, format, link);
-    return world_run(command, text);
-}
-
-/* Two default routes with one metric: at least one of the gateways responds, or each look-up would take another one. */
-static int set_equal_routes(change bits, struct world *world, struct change_made *ret)
-{
-    const unsigned failed = random_take(&bits, 3);
-    char           a[IF_NAMESIZE], c[IF_NAMESIZE];
-    bool           done;
-
-    if (if_indextoname(world_index("a"), a) == NULL || if_indextoname(world_index("c"), c) == NULL)
-        return ENODEV;
-    (void)world;
-    snprintf(ret->prefix, sizeof ret->prefix, "0.0.0.0/0");
-    done = run_over(&ret->text, "neigh replace 192.0.2.1 dev %s" VALID, a) &&
-           run_over(&ret->text, "neigh replace 203.0.113.1 dev %s" VALID, c) &&
-           run_over(&ret->text, "route replace default via 192.0.2.1 dev %s metric 5", a);
-    (void)run_over(&ret->text, "route append default via 203.0.113.1 dev %s metric 5", c);
-    if (failed == 1)
-        done = run_over(&ret->text, "neigh change 192.0.2.1 dev %s nud failed", a) && done;
-    if (failed == 2)
-        done = run_over(&ret->text, "neigh change 203.0.113.1 dev %s nud failed", c) && done;
-    return done ? 0 : EINVAL;
-}
-
-static int delete_equal_route(change bits, struct world *world, struct change_made *ret)
-{
-    (void)bits;
-    (void)world;
-    snprintf(ret->prefix, sizeof ret->prefix, "0.0.0.0/0");
-    return world_run("route delete default metric 5", &ret->text) ? 0 : ESRCH;
-}
-
 /* ---- Redirects -------------------------------------------------------------------------------------------------- */
 
 /* The kernel announces a redirect only with the first message about the neighbour. */
@@ -235,8 +195,6 @@ const struct change_kind neighbour_changes[] = { { .make = fail_gateway, .weight
                                                  { .make = probe_gateway, .weight = 8 },
                                                  { .make = route_over_one_of_many, .weight = 12 },
                                                  { .make = fail_some_of_many, .weight = 6 },
-                                                 { .make = set_equal_routes, .weight = 12 },
-                                                 { .make = delete_equal_route, .weight = 8 },
                                                  { .make = redirect, .weight = 8 },
                                                  { .make = set_forwarding, .weight = 2, .is_about_links = true },
                                                  { .weight = 0 } };

@@ -189,7 +189,9 @@ static int open_query_socket(const struct query *query)
 }
 
 enum connection {
-    CONNECTION_UNKNOWN, /* a sandbox refuses the socket, or bind(2) an address that only a local route has */
+    /* A sandbox refuses the socket, bind(2) an address that only a local route has, or an IPsec policy the packets
+     * (EPERM, which no route causes). The library does not promise to see policies. */
+    CONNECTION_UNKNOWN,
     CONNECTION_REFUSED,
     CONNECTION_MADE
 };
@@ -201,17 +203,21 @@ static enum connection connect_socket(const struct query *query, uint8_t ret_sou
     struct sockaddr_storage remote = socket_address(query->family, query->destination, query->oif);
     socklen_t               length = sizeof remote;
     bool                    connected;
+    int                     error = 0;
 
     memset(ret_source, 0, 16);
     if (fd < 0)
         return CONNECTION_UNKNOWN;
-    connected = connect(fd, (const struct sockaddr *)&remote, sizeof remote) == 0 &&
-                getsockname(fd, (struct sockaddr *)&remote, &length) == 0;
+    if (connect(fd, (const struct sockaddr *)&remote, sizeof remote) != 0)
+        error = errno;
+    connected = error == 0 && getsockname(fd, (struct sockaddr *)&remote, &length) == 0;
     if (connected && query->family == AF_INET)
         memcpy(ret_source, &((struct sockaddr_in *)&remote)->sin_addr, 4);
     else if (connected)
         memcpy(ret_source, &((struct sockaddr_in6 *)&remote)->sin6_addr, 16);
     close(fd);
+    if (error == EPERM)
+        return CONNECTION_UNKNOWN;
     return connected ? CONNECTION_MADE : CONNECTION_REFUSED;
 }
 
@@ -647,6 +653,41 @@ SCNetworkReachabilityFlags oracle_flags_without_peers(const struct aim *aim)
 {
     reads_peers = false;
     return flags_of_aim(aim);
+}
+
+SCNetworkReachabilityFlags oracle_default_flags(int family, const char *interface)
+{
+    const struct aim any = { .options = 0 };
+    const unsigned   oif = interface[0] != '\0' ? if_nametoindex(interface) : 0;
+
+    reads_peers = true;
+    if (interface[0] != '\0' && oif == 0)
+        return 0;
+    return flags_of_default(family, &any, oif);
+}
+
+void oracle_dump_links(void (*add)(const struct nlmsghdr *message, void *info), void *info)
+{
+    struct {
+        struct nlmsghdr  header;
+        struct ifinfomsg link;
+    } request = { .header = { .nlmsg_len = sizeof request,
+                              .nlmsg_type = RTM_GETLINK,
+                              .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+                              .nlmsg_seq = UINT32_MAX } };
+    _Alignas(struct nlmsghdr) static char bytes[65536];
+
+    assert_int_equal(send(oracle_fd, &request, sizeof request, 0), sizeof request);
+    for (;;) {
+        ssize_t left = recv(oracle_fd, bytes, sizeof bytes, 0);
+
+        assert_true(left > 0);
+        for (const struct nlmsghdr *at = (struct nlmsghdr *)bytes; NLMSG_OK(at, left); at = NLMSG_NEXT(at, left)) {
+            if (at->nlmsg_type == NLMSG_DONE || at->nlmsg_type == NLMSG_ERROR)
+                return;
+            add(at, info);
+        }
+    }
 }
 
 /* Whether the kernel may choose among several legs, also by ports. */

@@ -17,6 +17,13 @@ SCNetworkReachabilityFlags oracle_flags(const struct aim *aim);
 /* The same for GetFlags of a target that is not scheduled: it does not read the peers of WireGuard. */
 SCNetworkReachabilityFlags oracle_flags_without_peers(const struct aim *aim);
 
+/* The flags of the default path of a family: of the one that the kernel chooses, or out of an interface ("": any). */
+SCNetworkReachabilityFlags oracle_default_flags(int family, const char *interface);
+
+/* Calls a function with each message of a dump of the links. */
+struct nlmsghdr;
+void oracle_dump_links(void (*add)(const struct nlmsghdr *message, void *info), void *info);
+
 /* The source address of packets to an aim that is reachable. False: not known. */
 bool oracle_source(const struct aim *aim, struct sockaddr_storage *ret);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes of routes, nexthop objects and lifetimes; floods of messages. */
+/* Changes of routes and nexthop objects; floods of messages. */
 #include <linux/rtnetlink.h>
 #include <string.h>
 
@@ -133,40 +133,6 @@ static int set_nexthop(change bits, struct world *world, struct change_made *ret
     return writer_nexthop(&world->writer, action, id + 1, &leg);
 }
 
-/* The route is added, or its lifetime becomes shorter, longer or unlimited. */
-static int set_expiry(change bits, struct world *world, struct change_made *ret)
-{
-    static const char *const expiring[] = { "2001:db8:9::/64", "2001:db8:1::/48", "::/0" };
-    struct writer_route      route = { .prefix = expiring[random_take(&bits, COUNT(expiring))], .metric = 10 };
-
-    route.expires = random_take(&bits, 5);
-    route.gateway = "2001:db8::1";
-    route.index = world_index("a");
-    snprintf(ret->prefix, sizeof ret->prefix, "%s", route.prefix);
-    text_add(&ret->text, "route replace %s via %s dev a metric 10 expires %u", route.prefix, route.gateway,
-             route.expires);
-    return writer_route(&world->writer, WRITER_REPLACE, &route);
-}
-
-static int advertise_router(change bits, struct world *world, struct change_made *ret)
-{
-    static const unsigned             lifetimes[] = { 0, 1, 2, 3, 1800 };
-    const struct router_advertisement advertisement = {
-        .router_lifetime = lifetimes[random_take(&bits, COUNT(lifetimes))],
-        .prefix = random_take(&bits, 2) == 0 ? "2001:db8:5::" : NULL,
-        .prefix_lifetime = lifetimes[random_take(&bits, COUNT(lifetimes))],
-        .route = random_take(&bits, 2) == 0 ? "2001:db8:9::" : NULL,
-        .route_lifetime = lifetimes[random_take(&bits, COUNT(lifetimes))]
-    };
-
-    text_add(&ret->text, "# a router advertisement on b: lifetime %u", advertisement.router_lifetime);
-    if (advertisement.prefix != NULL)
-        text_add(&ret->text, ", prefix %s for %u s", advertisement.prefix, advertisement.prefix_lifetime);
-    if (advertisement.route != NULL)
-        text_add(&ret->text, ", route %s for %u s", advertisement.route, advertisement.route_lifetime);
-    return router_send(&world->router, &advertisement);
-}
-
 /* ---- Floods ----------------------------------------------------------------------------------------------------- */
 
 /* Replaces one route again and again. Its type changes each time, because the kernel sends no message if nothing
@@ -190,7 +156,5 @@ static int flood_routes(change bits, struct world *world, struct change_made *re
 
 const struct change_kind route_changes[] = { { .make = set_route, .weight = 90 },
                                              { .make = set_nexthop, .weight = 25, .is_about_links = true },
-                                             { .make = set_expiry, .weight = 4 },
-                                             { .make = advertise_router, .weight = 5, .is_about_links = true },
                                              { .make = flood_routes, .weight = 1, .is_flood = true },
                                              { .weight = 0 } };

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/etc.h"
 #include "support/namespace.h"
 #include "support/unit.h"
 
@@ -70,6 +71,8 @@ static const struct {
                         { "net.ipv6.neigh.a.mcast_solicit", "1" },
                         { "net.ipv6.neigh.c.retrans_time_ms", "10" },
                         { "net.ipv6.neigh.c.mcast_solicit", "1" },
+                        { "net.ipv4.neigh.a.retrans_time_ms", "10" },
+                        { "net.ipv4.neigh.c.retrans_time_ms", "10" },
                         { "net.ipv4.neigh.a.base_reachable_time_ms", "3600000" },
                         { "net.ipv4.neigh.c.base_reachable_time_ms", "3600000" } };
 
@@ -96,6 +99,8 @@ static void open_writer(void *writer)
 void world_open(struct world *ret)
 {
     namespace_require();
+    etc_require("192.0.2.53");
+    ret->mounts = 0;
     /* Nothing changes by itself: no duplicate address detection, no automatic link-local addresses. */
     namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
     namespace_sysctl("net.ipv6.conf.default.addr_gen_mode", "1");

@@ -17,6 +17,7 @@ struct world {
     int                    tun;
     struct router          router; /* on b */
     struct namespace_other other;  /* links are moved there */
+    unsigned               mounts; /* over resolv.conf */
 };
 
 void world_open(struct world *ret);
