@@ -38,7 +38,9 @@ package final class Namespace: Sendable {
         entry = ["nsenter", "--target", "\(holder.identifier)"] + kind.enter
         #expect(try await holder.nextLine() == "ready")
         if !commands.isEmpty { try await ip(commands) }
-        if commands.contains(" e0 ") { try await waitForCarrier(of: "e0") }
+        for interface in ["e0", "e2"] where commands.contains(" \(interface) ") {
+            try await waitForCarrier(of: interface)
+        }
     }
 
     /// The kernel reports the carrier a little after the command that sets the interface up.

@@ -10,13 +10,13 @@ package struct SystemCallFilter {
 
     private let instructions: [Instruction]
 
-    /// socket(2) fails with EPERM for these families.
-    package static func denying(socketsOf families: [Int32]) -> SystemCallFilter {
+    /// socket(2) fails with this errno for these families.
+    package static func denying(socketsOf families: [Int32], with error: Int32 = EPERM) -> SystemCallFilter {
         SystemCallFilter(
             instructions: families.flatMap { family in
                 [
                     load(callNumber), jumpIfEqual(to: socketCall, else: 3), load(firstArgument),
-                    jumpIfEqual(to: UInt32(family), else: 1), result(fail | UInt32(EPERM)),
+                    jumpIfEqual(to: UInt32(family), else: 1), result(fail | UInt32(error)),
                 ]
             } + [result(allow)])
     }
