@@ -35,6 +35,23 @@ func expectWake(t *testing.T, timer *RetryTimer, duration time.Duration, expecte
 	}
 }
 
+// A program that starts offline makes its first attempt at once.
+func TestNewTimerWaitsNeitherForTheHostNorForItsName(t *testing.T) {
+	newTimer := func(host string) {
+		t.Helper()
+		// Shorter than a lookup whose server does not reply.
+		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
+		defer cancel()
+		if _, err := (Target{Host: host}).NewRetryTimer(ctx); err != nil {
+			t.Fatal(host, err)
+		}
+	}
+	newTimer(far)
+	newTimer("db.invalid")
+	withRoute(t) // now, nobody replies to a lookup
+	newTimer("db2.invalid")
+}
+
 func TestTimeEndsTheSleepOfAHostThatDoesNotChange(t *testing.T) {
 	withRoute(t)
 	timer, begin := retryTimer(t), time.Now()

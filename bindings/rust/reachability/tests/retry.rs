@@ -5,7 +5,7 @@ mod common;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{mpsc, Arc};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,6 +18,22 @@ const SHORT: Duration = Duration::from_millis(20);
 
 fn timer() -> RetryTimer {
     Target::host("192.0.2.1").retry_timer().unwrap()
+}
+
+/// A program that starts offline makes its first attempt at once.
+#[test]
+fn new_timer_waits_neither_for_the_host_nor_for_its_name() {
+    let _namespace = enter_namespace();
+    let make = |host: &'static str| {
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || sender.send(Target::host(host).retry_timer()));
+        // Shorter than a lookup whose server does not reply.
+        receiver.recv_timeout(Duration::from_secs(4)).expect(host).expect(host);
+    };
+    make("192.0.2.1");
+    make("db.invalid");
+    ip(ADD); // now, nobody replies to a lookup
+    make("db2.invalid");
 }
 
 #[test]
