@@ -614,6 +614,28 @@ TEST(another_gateway_of_an_interface_that_is_not_chosen_makes_a_callback)
     expect_address(&view.ways[1].ipv4.gateway, "203.0.113.9");
 }
 
+/* Among equal routes, the kernel prefers one whose gateway responds. */
+TEST(the_gateways_of_equal_default_routes_change_the_chosen_way)
+{
+    static const char *const states[] = { "a nud failed", "a lladdr 02:00:00:00:00:01 nud reachable", "c nud failed",
+                                          "c lladdr 02:00:00:00:00:01 nud reachable", "a nud failed" };
+    static const char *const chosen[] = { "192.0.2.1", "203.0.113.1" };
+
+    namespace_ip("neigh replace 192.0.2.1 dev a lladdr 02:00:00:00:00:01 nud reachable");
+    namespace_ip("neigh replace 203.0.113.1 dev c lladdr 02:00:00:00:00:01 nud reachable");
+    namespace_ip("route add default via 192.0.2.1 metric 5");
+    namespace_ip("route append default via 203.0.113.1 metric 5");
+    open_watcher();
+    (void)idle_perform(watcher.loop);
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        const char *gateway = chosen[states[i][0] == 'c'];
+
+        namespace_ip("neigh replace %s dev %s", gateway, states[i]);
+        (void)idle_perform(watcher.loop);
+        assert_string_equal(view_of(watcher.target).ways[0].interfaceName, view_now().ways[0].interfaceName);
+    }
+}
+
 TEST(another_metric_makes_a_callback)
 {
     namespace_ip("route add default via 192.0.2.1 metric 1");
