@@ -116,18 +116,21 @@ static int swap_gateways(change bits, struct world *world, struct change_made *r
     return set_states(&gateways, random_take(&bits, 2), &ret->text) ? 0 : EINVAL;
 }
 
-/* The kernel sends probes, nobody responds, and the gateway fails. */
+/* The kernel sends probes, nobody responds, and the gateway fails. Until then, each look-up takes another gateway. On a
+ * link without ARP that would not end. */
 static int probe_gateway(change bits, struct world *world, struct change_made *ret)
 {
     const unsigned  which = random_take(&bits, 2);
     struct gateways gateways;
+    char            command[64];
     bool            done;
 
     (void)world;
     if (!find_links(&gateways))
         return ENODEV;
     snprintf(ret->prefix, sizeof ret->prefix, "0.0.0.0/0");
-    done = set_states(&gateways, 2, &ret->text) &&
+    snprintf(command, sizeof command, "link set dev %s arp on", gateways.links[which]);
+    done = world_run(command, &ret->text) && set_states(&gateways, 2, &ret->text) &&
            run_for(&gateways, which, &ret->text, "neigh replace %s dev %s lladdr 02:00:00:00:00:01 nud probe");
     change_addresses(&gateways, &ret->text);
     return done ? 0 : EINVAL;
