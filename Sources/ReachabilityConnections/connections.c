@@ -277,8 +277,9 @@ int reachability_rules_select_by_mark(bool *ret)
     const int error = run_dump(&(struct dump){
         .protocol = NETLINK_ROUTE, .request = &message, .type = RTM_NEWRULE, .handle = read_rule, .info = &found });
 
-    if (error == 0 || error == EAGAIN)
-        *ret = found;
-    return error == EAGAIN ? 0 : error;
+    if (error != 0 && error != EAGAIN && error != EOPNOTSUPP) /* EOPNOTSUPP: a kernel without policy rules */
+        return error;
+    *ret = found;
+    return 0;
 }
 #endif

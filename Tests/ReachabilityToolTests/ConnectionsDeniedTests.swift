@@ -4,31 +4,29 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Runs a command. In its first request for sockets, an unused protocol takes the place of TCP: the kernel has no module
-/// for it, and replies as a kernel without tcp_diag does.
-private let withoutModule = """
+/// Runs a command. In its first netlink request of this type and family, the byte at this offset gets another value: the
+/// kernel replies as one without some module does.
+private let alteringRequest = """
     import ctypes, os, signal, struct, sys
     SETOPTIONS, INFORMATION, NEXT_CALL, DETACH, TRACE_ME = 0x4200, 0x420e, 24, 17, 0
     ptrace = ctypes.CDLL(None, use_errno=True).ptrace
     ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
     ptrace.restype = ctypes.c_long
-    LIST_SOCKETS = 20  # SOCK_DIAG_BY_FAMILY
-    UNUSED = 253
+    kind, family, offset, value = map(int, sys.argv[1:5])
     sendto = 44 if os.uname().machine == "x86_64" else 206
 
     child = os.fork()
     if child == 0:
         ptrace(TRACE_ME, 0, None, None)
-        os.execv(sys.argv[1], sys.argv[1:])
+        os.execvp(sys.argv[5], sys.argv[5:])
     os.waitpid(child, 0)
     ptrace(SETOPTIONS, child, None, 1)  # PTRACE_O_TRACESYSGOOD
-    memory = open(f"/proc/{child}/mem", "r+b", buffering=0)
     delivered = 0
     while True:
         ptrace(NEXT_CALL, child, None, delivered)
         _, status = os.waitpid(child, 0)
         if not os.WIFSTOPPED(status):
-            sys.exit("it has not asked for sockets")
+            sys.exit("there was no such request")
         stop = os.WSTOPSIG(status)
         delivered = 0 if stop & 0x80 or stop == signal.SIGTRAP else stop
         if not stop & 0x80:
@@ -38,13 +36,24 @@ private let withoutModule = """
         number, _, request = struct.unpack_from("QQQ", information.raw, 24)
         if information.raw[0] != 1 or number != sendto:  # 1: the call begins
             continue
+        memory = open(f"/proc/{child}/mem", "r+b", buffering=0)
         memory.seek(request)
-        if struct.unpack("IH", memory.read(6))[1] == LIST_SOCKETS:
-            memory.seek(request + 17)
-            memory.write(bytes([UNUSED]))
+        header = memory.read(17)
+        if struct.unpack("IH", header[:6])[1] == kind and header[16] == family:
+            memory.seek(request + offset)
+            memory.write(bytes([value]))
             break
     ptrace(DETACH, child, None, None)
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+
+/// Keeps a connection.
+private let loopback = """
+    import signal, socket
+    listener = socket.create_server(("127.0.0.1", 0))
+    connection = socket.create_connection(listener.getsockname())
+    print("ready", flush=True)
+    signal.pause()
     """
 
 @Suite("Connections that may not be listed", .tool, .patient)
@@ -66,9 +75,24 @@ struct ConnectionsDeniedTests {
 
     @Test("The kernel's module for TCP is named if it is missing")
     func withoutTCP() async throws {
-        let ended = try await RunningProcess(["python3", "-c", withoutModule, Tool.path, "connections"]).end()
+        // SOCK_DIAG_BY_FAMILY for IPv4, and a protocol that nothing has.
+        let altering = ["python3", "-c", alteringRequest, "20", "\(AF_INET)", "17", "253"]
+        let ended = try await RunningProcess(altering + [Tool.path, "connections"]).end()
         #expect(ended.status == 77 && ended.output == "")
         #expect(
             ended.errors == "reachability: connections: the kernel's module tcp_diag is missing (modprobe tcp_diag)\n")
+    }
+    @Test("A kernel without policy rules has none for marks", .namespace)
+    func withoutRules() async throws {
+        let namespace = try await Namespace("link set lo up")
+        let connected = try namespace.start(["python3", "-c", loopback])
+        #expect(try await connected.nextLine() == "ready")
+        // RTM_GETRULE for all families, and a type that rtnetlink does not have. With CAP_NET_ADMIN, marks are known.
+        let altering = ["python3", "-c", alteringRequest, "34", "\(AF_UNSPEC)", "4", "255"]
+        let unprivileged = ["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"]
+        let ended = try await namespace.start(altering + unprivileged + [Tool.path, "connections", "--all"]).end()
+        #expect(ended.status == 0 && ended.errors == "")
+        #expect(ended.output.contains("  viable  ") && !ended.output.contains("as if unmarked"))
+        connected.send(SIGKILL)
     }
 }

@@ -33,7 +33,7 @@ struct reachability_connection {
 /* Sets *ret to an array, for free(3), and returns 0; or returns an errno. ENOENT: the kernel has no tcp_diag. */
 int reachability_connections(struct reachability_connection *_Nullable *_Nonnull ret, size_t *_Nonnull ret_count);
 
-/* Whether a policy rule selects by mark. Returns 0 or an errno. */
+/* Whether a policy rule selects by mark: none does in a kernel without policy rules. Returns 0 or an errno. */
 int reachability_rules_select_by_mark(bool *_Nonnull ret);
 
 #endif
