@@ -173,8 +173,8 @@ func TestTenThousandWatchersNeedFewDescriptorsAndNoThreads(t *testing.T) {
 	if now := entries(t, "/proc/self/fd"); now >= descriptors+20 {
 		t.Errorf("%d descriptors, before: %d", now, descriptors)
 	}
-	// Go makes a thread for each call of C that runs at the time, about as many as there are processors.
-	if now := entries(t, "/proc/self/task"); now > threads+10 {
+	// Go makes a thread for each call of C that runs at the time: more if they wait for a processor.
+	if now := entries(t, "/proc/self/task"); now > threads+count/100 {
 		t.Errorf("%d threads, before: %d", now, threads)
 	}
 }

@@ -13,7 +13,7 @@ from typing import Any, Awaitable, Callable, Iterator
 
 import pytest
 
-from reachability import Path, Reason, RetryTimer, Wake, check
+from reachability import Path, Reason, RetryTimer, Wake, check, watch
 from reachability._hub import Hub
 from reachability._retry import Trigger
 
@@ -147,11 +147,13 @@ def test_change_during_the_attempt_ends_the_next_sleep(route: Route) -> None:
 
 def test_second_change_waits_for_the_interval(route: Route) -> None:
     route("del")
-    with RetryTimer(FAR, min_interval=0.2) as timer:
+    with RetryTimer(FAR, min_interval=0.2) as timer, watch(FAR) as paths:
         route("add")
         assert timer.sleep(PATIENCE) is Wake.REACHABLE
+        next(path for path in paths if path.is_reachable)
         begin = time.monotonic()
         route("del")
+        next(path for path in paths if not path.is_reachable)  # a loss that is over before it is seen is none
         assert timer.sleep(0) is Wake.TIME
         route("add")
         assert timer.sleep(PATIENCE) is Wake.REACHABLE
