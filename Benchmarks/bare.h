@@ -9,9 +9,9 @@
 
 struct bare_query {
     struct nlmsghdr header;
-    struct rtmsg    route;
-    struct rtattr   attribute;
-    unsigned char   destination[16];
+    struct rtmsg route;
+    struct rtattr attribute;
+    unsigned char destination[16];
 };
 
 int bare_open(void);

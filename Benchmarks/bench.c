@@ -70,7 +70,7 @@ static void turn_off_address_detection(void)
 /* The kernel reports that a veth runs some time after both ends are up. That would be a change during a benchmark. */
 static void await_running(const char *name)
 {
-    const int    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     struct ifreq request = { 0 };
 
     snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);
@@ -119,8 +119,8 @@ void bench_add_routes(struct writer *writer, unsigned index, unsigned count)
 void bench_pin(unsigned number)
 {
     static cpu_set_t given;
-    cpu_set_t        one;
-    int              processor = -1;
+    cpu_set_t one;
+    int processor = -1;
 
     if (CPU_COUNT(&given) == 0)
         sched_getaffinity(0, sizeof given, &given);
@@ -176,7 +176,7 @@ bool bench_report(const char *name, const char *reference_name, const double *ou
                   size_t blocks, double threshold)
 {
     double ratios[BLOCKS_LIMIT], ratio;
-    bool   within;
+    bool within;
 
     for (size_t i = 0; i < blocks; i++)
         ratios[i] = ours[i] / reference[i];

@@ -17,7 +17,7 @@
 static double measure_stat(void)
 {
     const int64_t start = bench_now();
-    struct stat   status;
+    struct stat status;
 
     for (int i = 0; i < CALLS; i++)
         if (stat("/proc/thread-self/ns/net", &status) != 0)
@@ -38,7 +38,7 @@ static double measure_create(void)
 static bool compare_create(size_t blocks)
 {
     SCNetworkReachabilityRef other = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
-    double                   ours[BLOCKS], reference[BLOCKS];
+    double ours[BLOCKS], reference[BLOCKS];
 
     for (size_t i = 0; i < blocks; i++) {
         reference[i] = measure_stat();
@@ -63,7 +63,7 @@ static double measure_queries(int fd, struct bare_query queries[2], int count)
 static double measure_schedule(SCRunLoopRef loop, SCNetworkReachabilityRef targets[CALLS])
 {
     const int64_t start = bench_now();
-    int64_t       end;
+    int64_t end;
 
     for (int i = 0; i < CALLS; i++)
         if (!SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode))
@@ -77,13 +77,13 @@ static double measure_schedule(SCRunLoopRef loop, SCNetworkReachabilityRef targe
 static bool compare_schedule(const char *title, const char *reference_title, int family, const char *address,
                              size_t blocks)
 {
-    const int                fd = bare_open();
-    const int                count = family == AF_INET6 ? 2 : 1;
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    const int fd = bare_open();
+    const int count = family == AF_INET6 ? 2 : 1;
+    SCRunLoopRef loop = SCRunLoopCreate();
     SCNetworkReachabilityRef targets[CALLS], other = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
-    struct bare_query        queries[2] = { bare_make_query(family, address, 0),
-                                            bare_make_query(family, address, RTM_F_FIB_MATCH) };
-    double                   ours[BLOCKS], reference[BLOCKS];
+    struct bare_query queries[2] = { bare_make_query(family, address, 0),
+                                     bare_make_query(family, address, RTM_F_FIB_MATCH) };
+    double ours[BLOCKS], reference[BLOCKS];
 
     /* The first target of a loop also opens the monitor. */
     SCNetworkReachabilityScheduleWithRunLoop(other, loop, kSCRunLoopDefaultMode);
@@ -104,10 +104,10 @@ static bool compare_schedule(const char *title, const char *reference_title, int
 
 int main(int argc, char **argv)
 {
-    const bool    is_short = bench_is_short(argc, argv);
-    const size_t  blocks = is_short ? BLOCKS_SHORT : BLOCKS;
+    const bool is_short = bench_is_short(argc, argv);
+    const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
     struct writer writer;
-    bool          within;
+    bool within;
 
     bench_pin(0);
     bench_enter_namespace(&writer);

@@ -32,9 +32,9 @@
 #define QUIET        0.01 /* seconds: the second evaluation comes after 5 ms */
 
 struct crowd {
-    const char                 *title;
-    unsigned                    factor; /* of CROWD */
-    bool                        pairs, ipv6;
+    const char *title;
+    unsigned factor; /* of CROWD */
+    bool pairs, ipv6;
     SCNetworkReachabilityOption options;
 };
 
@@ -49,9 +49,9 @@ static const struct crowd crowds[] = {
 
 struct place {
     int namespace;
-    struct writer  writer;
+    struct writer writer;
     struct watched watched;
-    int            reader; /* the reference */
+    int reader; /* the reference */
 };
 
 static double thread_time(void)
@@ -73,11 +73,11 @@ static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
 
 static SCNetworkReachabilityRef create_target(const struct crowd *crowd, unsigned i)
 {
-    const struct sockaddr_in     local = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0xc0000202) };
-    struct sockaddr_in           ipv4 = { .sin_family = AF_INET };
-    struct sockaddr_in6          ipv6 = { .sin6_family = AF_INET6 };
+    const struct sockaddr_in local = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0xc0000202) };
+    struct sockaddr_in ipv4 = { .sin_family = AF_INET };
+    struct sockaddr_in6 ipv6 = { .sin6_family = AF_INET6 };
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    char                         text[64];
+    char text[64];
 
     if (crowd->ipv6) {
         snprintf(text, sizeof text, "2001:db8:1::%x", 1 + i);
@@ -119,8 +119,8 @@ static int open_reader(void)
     static const int groups[] = { RTNLGRP_LINK,         RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE,
                                   RTNLGRP_IPV6_ROUTE,   RTNLGRP_IPV4_RULE,   RTNLGRP_IPV6_RULE,   RTNLGRP_IPV4_NETCONF,
                                   RTNLGRP_IPV6_NETCONF, RTNLGRP_NEXTHOP,     RTNLGRP_NEIGH };
-    const int        size = 8 * 1024 * 1024;
-    const int        fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    const int size = 8 * 1024 * 1024;
+    const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
         if (setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &groups[i], sizeof groups[i]) != 0)
@@ -214,11 +214,11 @@ static void measure(struct place *place, double *ret_ours, double *ret_reference
 static bool compare(const struct crowd *crowd, size_t blocks, unsigned size)
 {
     const unsigned count = crowd->factor * size;
-    double         ours[BLOCKS], reference[BLOCKS], queries;
-    unsigned long  before;
-    struct place   place;
-    char           title[80];
-    bool           within;
+    double ours[BLOCKS], reference[BLOCKS], queries;
+    unsigned long before;
+    struct place place;
+    char title[80];
+    bool within;
 
     make_place(&place, crowd, count);
     for (unsigned i = 0; i < WARM; i++) /* what a link affects is looked for, some targets at a time */
@@ -240,7 +240,7 @@ static bool compare(const struct crowd *crowd, size_t blocks, unsigned size)
 int main(int argc, char **argv)
 {
     const bool is_short = bench_is_short(argc, argv);
-    bool       within = true;
+    bool within = true;
 
     bench_pin(0);
     for (size_t i = 0; i < CROWDS; i++)

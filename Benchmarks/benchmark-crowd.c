@@ -24,7 +24,7 @@ static void shuffle(struct watched *watched)
 {
     srandom(1);
     for (unsigned i = watched->count - 1; i > 0; i--) {
-        const unsigned                 j = (unsigned)random() % (i + 1);
+        const unsigned j = (unsigned)random() % (i + 1);
         const SCNetworkReachabilityRef other = watched->targets[j];
 
         watched->targets[j] = watched->targets[i];
@@ -80,8 +80,8 @@ static double first_callback(struct watched *watched)
 static bool compare_first_callback(struct writer *writer, struct watched *many, size_t blocks)
 {
     struct watched one = watched_create(1);
-    double         ours[BLOCKS], reference[BLOCKS];
-    char           title[80];
+    double ours[BLOCKS], reference[BLOCKS];
+    char title[80];
 
     watched_schedule(&one, true);
     for (size_t i = 0; i < blocks; i++) {
@@ -113,7 +113,7 @@ static void set_rule(struct writer *writer, bool present)
 /* Returns the time for an address. */
 static double measure_batches(unsigned count)
 {
-    const int     fd = bare_open();
+    const int fd = bare_open();
     const int64_t start = bench_now();
 
     for (unsigned done = 0; done < count; done += BARE_BATCH)
@@ -125,7 +125,7 @@ static double measure_batches(unsigned count)
 /* The default route gets another gateway. So the queries find a route, like those of the reference. */
 static bool compare_with_rule(struct writer *writer, struct watched *many)
 {
-    double              ours[BLOCKS_SHORT], reference[BLOCKS_SHORT];
+    double ours[BLOCKS_SHORT], reference[BLOCKS_SHORT];
     struct writer_route route = bench_default_route;
 
     set_rule(writer, true);
@@ -162,13 +162,13 @@ static void draw(struct writer *writer, unsigned count)
 
 int main(int argc, char **argv)
 {
-    const bool     is_short = bench_is_short(argc, argv);
-    const size_t   blocks = is_short ? BLOCKS_SHORT : BLOCKS;
+    const bool is_short = bench_is_short(argc, argv);
+    const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
     const unsigned targets = is_short ? TARGETS_SHORT : TARGETS;
     struct watched many;
-    struct writer  writer;
-    double         time;
-    bool           within;
+    struct writer writer;
+    double time;
+    bool within;
 
     bench_pin(0);
     bench_enter_namespace(&writer);

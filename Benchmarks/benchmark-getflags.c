@@ -42,10 +42,10 @@ static double measure_library(SCNetworkReachabilityRef target)
 static bool measure(const char *name, int family, const char *destination, size_t blocks)
 {
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, destination);
-    struct bare_query        query = bare_make_query(family, destination, 0);
-    const int                fd = bare_open();
-    double                   ours[BLOCKS], reference[BLOCKS];
-    bool                     within;
+    struct bare_query query = bare_make_query(family, destination, 0);
+    const int fd = bare_open();
+    double ours[BLOCKS], reference[BLOCKS];
+    bool within;
 
     query_bare(fd, &query);
     measure_library(target);
@@ -70,7 +70,7 @@ __attribute__((noinline)) static SCBoolean load_word(const _Atomic uint64_t *fro
 /* Both are called by a pointer, as a function of a shared library is. */
 static double measure_load(SCBoolean (*volatile load)(const _Atomic uint64_t *, SCNetworkReachabilityFlags *))
 {
-    const int64_t              start = bench_now();
+    const int64_t start = bench_now();
     SCNetworkReachabilityFlags flags;
 
     for (int i = 0; i < LOADS; i++)
@@ -81,7 +81,7 @@ static double measure_load(SCBoolean (*volatile load)(const _Atomic uint64_t *, 
 static double measure_scheduled(SCBoolean (*volatile get)(SCNetworkReachabilityRef, SCNetworkReachabilityFlags *),
                                 SCNetworkReachabilityRef target)
 {
-    const int64_t              start = bench_now();
+    const int64_t start = bench_now();
     SCNetworkReachabilityFlags flags;
 
     for (int i = 0; i < LOADS; i++)
@@ -91,9 +91,9 @@ static double measure_scheduled(SCBoolean (*volatile get)(SCNetworkReachabilityR
 
 static bool compare_scheduled(size_t blocks)
 {
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "198.51.100.1");
-    double                   ours[BLOCKS], reference[BLOCKS];
+    double ours[BLOCKS], reference[BLOCKS];
 
     if (!SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode) || SCRunLoopPerform(loop, 0) < 0)
         bench_fail("the target could not be scheduled: %s", SCErrorString(SCError()));
@@ -109,10 +109,10 @@ static bool compare_scheduled(size_t blocks)
 
 int main(int argc, char **argv)
 {
-    const bool    is_short = bench_is_short(argc, argv);
-    const size_t  blocks = is_short ? BLOCKS_SHORT : BLOCKS;
+    const bool is_short = bench_is_short(argc, argv);
+    const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
     struct writer writer;
-    bool          within;
+    bool within;
 
     bench_pin(0);
     bench_enter_namespace(&writer);

@@ -23,9 +23,9 @@
 
 struct place {
     int namespace;
-    struct writer  writer;
+    struct writer writer;
     struct watched watched;
-    unsigned       link; /* that comes and goes */
+    unsigned link; /* that comes and goes */
 };
 
 /* The namespace already has lo and a pair. */
@@ -89,8 +89,8 @@ static bool compare(struct place *many, struct place *few, size_t blocks, const 
 static bool compare_links(struct place *few, unsigned links, size_t blocks)
 {
     struct place many;
-    char         title[80];
-    bool         within;
+    char title[80];
+    bool within;
 
     make_place(&many, links, 1);
     snprintf(title, sizeof title, "link event, %u links", links);
@@ -101,10 +101,10 @@ static bool compare_links(struct place *few, unsigned links, size_t blocks)
 
 static bool compare_targets(struct place *few, unsigned targets, size_t blocks)
 {
-    struct place  many;
+    struct place many;
     unsigned long before, queries;
-    char          title[80];
-    bool          within;
+    char title[80];
+    bool within;
 
     make_place(&many, FEW, targets);
     before = watched_queries(&many.watched);
@@ -120,10 +120,10 @@ static bool compare_targets(struct place *few, unsigned targets, size_t blocks)
 
 int main(int argc, char **argv)
 {
-    const bool   is_short = bench_is_short(argc, argv);
+    const bool is_short = bench_is_short(argc, argv);
     const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
     struct place few;
-    bool         within;
+    bool within;
 
     bench_pin(0);
     make_place(&few, FEW, 1);

@@ -20,8 +20,8 @@
 #define RATE          300 /* changes a second */
 
 static struct {
-    struct watched  watched;
-    atomic_bool     stops, is_loaded;
+    struct watched watched;
+    atomic_bool stops, is_loaded;
     _Atomic int64_t called_at; /* 0: no callback has come */
 } shared;
 
@@ -47,7 +47,7 @@ static void *drive(void *unused)
 static void *change_others(void *unused)
 {
     const struct timespec pause = { .tv_nsec = 1000000000 / RATE };
-    struct writer         writer;
+    struct writer writer;
 
     (void)unused;
     bench_check(writer_open(&writer), "rtnetlink");
@@ -69,7 +69,7 @@ static void *change_others(void *unused)
 static double measure_callbacks(struct writer *writer, unsigned calls)
 {
     const struct timespec pause = { .tv_nsec = 1000000 };
-    double                times[CALLS];
+    double times[CALLS];
 
     for (unsigned i = 0; i < calls; i++) {
         int64_t start;
@@ -89,7 +89,7 @@ static double measure_callbacks(struct writer *writer, unsigned calls)
 static double measure_schedules(SCNetworkReachabilityRef target, unsigned calls)
 {
     const struct timespec pause = { .tv_nsec = 100000 };
-    int64_t               sum = 0;
+    int64_t sum = 0;
 
     for (unsigned i = 0; i < calls; i++) {
         int64_t start;
@@ -107,9 +107,9 @@ static double measure_schedules(SCNetworkReachabilityRef target, unsigned calls)
 static bool compare(struct writer *writer, size_t blocks, unsigned calls)
 {
     SCNetworkReachabilityRef other = SCNetworkReachabilityCreateWithName(NULL, "198.51.100.1");
-    double                   callbacks[2][BLOCKS], schedules[2][BLOCKS];
-    char                     title[80];
-    bool                     within;
+    double callbacks[2][BLOCKS], schedules[2][BLOCKS];
+    char title[80];
+    bool within;
 
     for (size_t i = 0; i < blocks; i++)
         for (int load = 0; load < 2; load++) {
@@ -127,10 +127,10 @@ static bool compare(struct writer *writer, size_t blocks, unsigned calls)
 
 int main(int argc, char **argv)
 {
-    const bool    is_short = bench_is_short(argc, argv);
+    const bool is_short = bench_is_short(argc, argv);
     struct writer writer;
-    pthread_t     driver, load;
-    bool          within;
+    pthread_t driver, load;
+    bool within;
 
     bench_pin(0);
     bench_enter_namespace(&writer);

@@ -31,8 +31,8 @@ static void check(bool good, const char *what)
 /* ---- Names on a loop -------------------------------------------------------------------------------------------- */
 
 static SCRunLoopRef loop;
-static unsigned     calls;
-static double       worst_call; /* nanoseconds */
+static unsigned calls;
+static double worst_call; /* nanoseconds */
 
 static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
@@ -51,8 +51,8 @@ static void note_duration(int64_t start)
 static SCNetworkReachabilityRef schedule(const char *name, unsigned *counter)
 {
     SCNetworkReachabilityContext context = { .info = counter };
-    const int64_t                start = bench_now();
-    SCNetworkReachabilityRef     target = SCNetworkReachabilityCreateWithName(NULL, name);
+    const int64_t start = bench_now();
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, name);
 
     check(target != NULL && SCNetworkReachabilitySetCallback(target, counter == NULL ? NULL : count_call, &context) &&
               SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode),
@@ -78,11 +78,11 @@ static void drive(double seconds)
 /* The nanoseconds from Schedule to the first callback. Each call is for another name. */
 static double time_good(const char *domain)
 {
-    static unsigned          number;
-    char                     name[64];
-    unsigned                 called = 0;
-    int64_t                  start;
-    double                   time;
+    static unsigned number;
+    char name[64];
+    unsigned called = 0;
+    int64_t start;
+    double time;
     SCNetworkReachabilityRef target;
 
     snprintf(name, sizeof name, "good-%u.%s", number++, domain);
@@ -97,11 +97,11 @@ static double time_good(const char *domain)
 
 static double time_wait(const char *domain)
 {
-    static unsigned          number;
-    char                     name[64];
-    const int64_t            start = bench_now();
+    static unsigned number;
+    char name[64];
+    const int64_t start = bench_now();
     SCNetworkReachabilityRef target;
-    double                   time;
+    double time;
 
     snprintf(name, sizeof name, "wait-%u.%s", number++, domain);
     target = SCNetworkReachabilityCreateWithName(NULL, name);
@@ -133,8 +133,8 @@ static const char *const places[PLACES] = {
 static double time_behind(enum place place)
 {
     SCNetworkReachabilityRef dead[DEAD];
-    unsigned                 failures = 0;
-    double                   time;
+    unsigned failures = 0;
+    double time;
 
     for (unsigned i = 0; i < DEAD; i++) {
         char name[64];
@@ -161,7 +161,7 @@ static double time_behind(enum place place)
 static bool compare_behind(size_t blocks)
 {
     double times[PLACES][BLOCKS], alone[BLOCKS];
-    bool   within = true;
+    bool within = true;
 
     for (size_t i = 0; i < blocks; i++) {
         alone[i] = time_good("example.com");
@@ -183,8 +183,8 @@ static bool compare_behind(size_t blocks)
 static bool measure_living(void)
 {
     static SCNetworkReachabilityRef targets[LIVING];
-    const int64_t                   start = bench_now();
-    double                          time;
+    const int64_t start = bench_now();
+    double time;
 
     calls = 0;
     for (unsigned i = 0; i < LIVING; i++) {
@@ -208,7 +208,7 @@ static bool measure_living(void)
 static double resident(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
-    long  pages = 0;
+    long pages = 0;
 
     if (file == NULL || fscanf(file, "%*d %ld", &pages) != 1)
         bench_fail("/proc/self/statm cannot be read");
@@ -220,10 +220,10 @@ static double resident(void)
 static bool measure_silent(const char *title, const char *format, bool one_domain)
 {
     static SCNetworkReachabilityRef targets[MANY];
-    char                            row[80];
-    double                          before = 0, bytes, alone, worst = 0;
-    unsigned                        most = 0;
-    bool                            within;
+    char row[80];
+    double before = 0, bytes, alone, worst = 0;
+    unsigned most = 0;
+    bool within;
 
     malloc_trim(0); /* otherwise names get memory that is resident already */
     alone = time_good("example.org");
@@ -275,9 +275,9 @@ static bool measure_end(void)
 
 int main(int argc, char **argv)
 {
-    const bool    is_short = bench_is_short(argc, argv);
+    const bool is_short = bench_is_short(argc, argv);
     struct writer writer;
-    bool          within;
+    bool within;
 
     bench_enter_namespace(&writer);
     bench_check(writer_route(&writer, WRITER_ADD, &bench_default_route), "default route");

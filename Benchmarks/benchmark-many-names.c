@@ -50,7 +50,7 @@ enum stage { SCALE_SCHEDULE, SCALE_RESOLVE, SCALE_CHANGE, SCALE_REFRESH, SCALE_U
 
 static const struct {
     const char *title;
-    double      threshold;
+    double threshold;
 } stages[STAGES] = {
     [SCALE_SCHEDULE] = { "schedule a name", 3 },      [SCALE_RESOLVE] = { "look up a name", 3 },
     [SCALE_CHANGE] = { "look up after a change", 3 }, [SCALE_REFRESH] = { "look up when due", 3 },
@@ -64,10 +64,10 @@ struct scale {
 /* Names on one loop. */
 struct crowd {
     SCNetworkReachabilityRef targets[MANY_NAMES];
-    unsigned                 count, calls;
-    SCRunLoopRef             loop;
-    struct writer           *writer;
-    int64_t                  step; /* between two deadlines, in nanoseconds */
+    unsigned count, calls;
+    SCRunLoopRef loop;
+    struct writer *writer;
+    int64_t step; /* between two deadlines, in nanoseconds */
 };
 
 static _Atomic int64_t first_found; /* when the first look-up of a stage began; 0: none has begun */
@@ -93,7 +93,7 @@ static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 static void create_crowd(struct crowd *crowd)
 {
     SCNetworkReachabilityContext context = { .info = crowd };
-    char                         text[64];
+    char text[64];
 
     for (unsigned i = 0; i < crowd->count; i++) {
         snprintf(text, sizeof text, "host-%u.example.com", i);
@@ -174,8 +174,8 @@ static void measure_crowd(struct writer *writer, unsigned count, size_t block, s
 static bool compare_many_with_few(struct writer *writer, bool is_short)
 {
     static struct scale many, few;
-    const size_t        blocks = is_short ? 1 : BLOCKS;
-    bool                within = true;
+    const size_t blocks = is_short ? 1 : BLOCKS;
+    bool within = true;
 
     for (size_t i = 0; i < blocks; i++) {
         measure_crowd(writer, FEW_NAMES, i, &few);
@@ -191,9 +191,9 @@ static bool compare_many_with_few(struct writer *writer, bool is_short)
 
 int main(int argc, char **argv)
 {
-    const bool    is_short = bench_is_short(argc, argv);
+    const bool is_short = bench_is_short(argc, argv);
     struct writer writer;
-    bool          within;
+    bool within;
 
     bench_pin(0);
     bench_enter_namespace(&writer);

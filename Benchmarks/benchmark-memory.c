@@ -18,8 +18,8 @@
  * cache. smaps_rollup is exact; the counts of statm can be off by many pages. */
 static size_t resident(void)
 {
-    FILE  *file = fopen("/proc/self/smaps_rollup", "r");
-    char   line[256];
+    FILE *file = fopen("/proc/self/smaps_rollup", "r");
+    char line[256];
     size_t kilobytes = 0;
 
     if (file == NULL)
@@ -40,9 +40,9 @@ static double heap_of(const struct watched *watched, size_t before)
 static bool measure_targets(unsigned count)
 {
     struct watched first = watched_create(1), second, many;
-    size_t         before = bench_heap();
-    double         of_half, idle, scheduled;
-    bool           within;
+    size_t before = bench_heap();
+    double of_half, idle, scheduled;
+    bool within;
 
     second = watched_create(count / 2);
     of_half = heap_of(&second, before);
@@ -62,11 +62,11 @@ static bool measure_targets(unsigned count)
 
 static bool measure_start(unsigned routes)
 {
-    struct writer  writer;
+    struct writer writer;
     const unsigned index = bench_enter_namespace(&writer);
     struct watched watched;
-    size_t         before;
-    bool           within;
+    size_t before;
+    bool within;
 
     watched_toggle(&writer, true);
     bench_add_routes(&writer, index, routes);
@@ -83,9 +83,9 @@ static bool measure_start(unsigned routes)
 
 int main(int argc, char **argv)
 {
-    const bool    is_short = bench_is_short(argc, argv);
+    const bool is_short = bench_is_short(argc, argv);
     struct writer writer;
-    bool          within;
+    bool within;
 
     /* First: later, malloc has free memory, and nothing grows. */
     within = measure_start(is_short ? ROUTES_SHORT : ROUTES);

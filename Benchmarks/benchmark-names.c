@@ -29,7 +29,7 @@ enum call { CREATE, GET_FLAGS, SCHEDULE, GET_FLAGS_SCHEDULED, UNSCHEDULE, RELEAS
 
 static const struct {
     const char *title, *reference;
-    double      threshold;
+    double threshold;
 } calls[CALLS] = {
     [CREATE] = { "create a name", "an address", 1.5 },
     [GET_FLAGS] = { "its flags", "an address's", 1.5 },
@@ -110,7 +110,7 @@ static void measure_both(size_t blocks, struct measured *ret_names, struct measu
 static bool compare(size_t blocks)
 {
     static struct measured ours, reference;
-    bool                   within = true;
+    bool within = true;
 
     measure_both(blocks, &ours, &reference);
     for (int call = 0; call < CALLS; call++)
@@ -124,8 +124,8 @@ static bool compare(size_t blocks)
 
 /* Targets that are scheduled on one loop. */
 struct crowd {
-    SCRunLoopRef             loop;
-    unsigned                 count;
+    SCRunLoopRef loop;
+    unsigned count;
     SCNetworkReachabilityRef targets[MANY];
 };
 
@@ -187,9 +187,9 @@ static bool compare_toggle(struct writer *writer, struct crowd *many_names, stru
 static bool compare_many(struct writer *writer, unsigned count)
 {
     static struct crowd many_names, many_addresses;
-    const double        bytes = make_crowd(&many_names, "host-%u-%u-%u.example.com", count);
-    char                title[80];
-    bool                within;
+    const double bytes = make_crowd(&many_names, "host-%u-%u-%u.example.com", count);
+    char title[80];
+    bool within;
 
     printf("%u resolver threads\n", resolver_threads());
     snprintf(title, sizeof title, "a name, scheduled, of %u", count);
@@ -210,10 +210,10 @@ static void await_no_thread(void)
 
 int main(int argc, char **argv)
 {
-    const bool    is_short = bench_is_short(argc, argv);
-    const size_t  blocks = is_short ? BLOCKS_SHORT : BLOCKS;
+    const bool is_short = bench_is_short(argc, argv);
+    const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
     struct writer writer;
-    bool          within;
+    bool within;
 
     bench_pin(0);
     bench_enter_namespace(&writer);

@@ -68,9 +68,9 @@ static void *make_monitor(void)
 
 /* ---- The toggle ------------------------------------------------------------------------------------------------- */
 
-static void         *monitor;
+static void *monitor;
 static unsigned long handler;
-static bool          changed;
+static bool changed;
 
 /* GNetworkMonitor::network-changed: monitor, available, data. */
 static void network_changed(void)
@@ -120,7 +120,7 @@ static bool compare_toggles(size_t blocks, struct writer *writer)
 
 static void start_ours(void)
 {
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "0.0.0.0");
 
     if (!SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode) ||
@@ -151,9 +151,9 @@ static double time_of(void (*body)(void))
 /* In a namespace of its own: the default monitor would not survive so many messages. */
 static void compare_starts(size_t blocks, unsigned routes)
 {
-    double         mine[BLOCKS], theirs[BLOCKS];
-    char           title[64];
-    struct writer  writer;
+    double mine[BLOCKS], theirs[BLOCKS];
+    char title[64];
+    struct writer writer;
     const unsigned index = bench_enter_namespace(&writer);
 
     bench_add_routes(&writer, index, routes);
@@ -169,11 +169,11 @@ static void compare_starts(size_t blocks, unsigned routes)
 
 int main(int argc, char **argv)
 {
-    const bool     is_short = bench_is_short(argc, argv);
-    const size_t   blocks = is_short ? BLOCKS_SHORT : BLOCKS;
+    const bool is_short = bench_is_short(argc, argv);
+    const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
     const unsigned routes = is_short ? ROUTES_SHORT : ROUTES;
-    struct writer  writer;
-    bool           within;
+    struct writer writer;
+    bool within;
 
     setenv("GIO_USE_NETWORK_MONITOR", "netlink", 1);
     if (!load_glib()) {

@@ -24,8 +24,8 @@
 static int make_namespace(unsigned routes)
 {
     struct writer writer;
-    unsigned      index = bench_enter_namespace(&writer);
-    int           way_back;
+    unsigned index = bench_enter_namespace(&writer);
+    int way_back;
 
     bench_check(writer_route(&writer, WRITER_ADD, &bench_default_route), "default route");
     bench_add_routes(&writer, index, routes);
@@ -38,7 +38,7 @@ static int make_namespace(unsigned routes)
 
 static void start_once(void)
 {
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "198.51.100.1");
 
     if (!SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode) ||
@@ -74,10 +74,10 @@ static double measure_start(int namespace)
 /* A target belongs to the namespace in which it was created. */
 static double measure_get_flags(int namespace)
 {
-    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityRef target;
     SCNetworkReachabilityFlags flags;
-    int64_t                    start;
-    double                     time;
+    int64_t start;
+    double time;
 
     enter(namespace);
     target = SCNetworkReachabilityCreateWithName(NULL, "198.51.100.1");
@@ -96,7 +96,7 @@ static bool compare(const char *what, double (*measure)(int namespace), const in
                     size_t blocks)
 {
     double ours[BLOCKS], reference[BLOCKS];
-    char   title[64];
+    char title[64];
 
     for (size_t i = 0; i < blocks; i++) {
         reference[i] = measure(namespaces[0]);
@@ -108,11 +108,11 @@ static bool compare(const char *what, double (*measure)(int namespace), const in
 
 int main(int argc, char **argv)
 {
-    const bool     is_short = bench_is_short(argc, argv);
-    const size_t   blocks = is_short ? BLOCKS_SHORT : BLOCKS;
+    const bool is_short = bench_is_short(argc, argv);
+    const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
     const unsigned limit = is_short ? MANY_SHORT : MANY;
-    int            namespaces[2]; /* with the fewest routes, and with the most */
-    bool           within;
+    int namespaces[2]; /* with the fewest routes, and with the most */
+    bool within;
 
     bench_pin(0);
     for (unsigned routes = FEW; routes <= limit; routes *= 10) {

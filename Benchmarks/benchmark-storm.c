@@ -23,12 +23,12 @@
 enum listening { NOBODY, BARE, OURS };
 
 struct listening_thread {
-    enum listening  kind;
+    enum listening kind;
     struct watched *watched; /* OURS */
-    int             stop;    /* an eventfd */
-    atomic_bool     ready;
-    unsigned        wakes;
-    double          processor; /* nanoseconds */
+    int stop;                /* an eventfd */
+    atomic_bool ready;
+    unsigned wakes;
+    double processor; /* nanoseconds */
 };
 
 static double processor_time(void)
@@ -50,9 +50,9 @@ static void handle(const struct listening_thread *listening, int fd)
 static void *listen_to_storm(void *argument)
 {
     struct listening_thread *listening = argument;
-    const int     fd = listening->kind == OURS ? SCRunLoopGetFileDescriptor(listening->watched->loop) : bare_listen();
+    const int fd = listening->kind == OURS ? SCRunLoopGetFileDescriptor(listening->watched->loop) : bare_listen();
     struct pollfd events[2] = { { .fd = fd, .events = POLLIN }, { .fd = listening->stop, .events = POLLIN } };
-    double        start;
+    double start;
 
     bench_pin(1);
     start = processor_time();
@@ -71,11 +71,11 @@ static void *listen_to_storm(void *argument)
 static double write_storm(struct writer *writer, unsigned changes)
 {
     const int64_t start = bench_now();
-    char          prefix[32];
+    char prefix[32];
 
     bench_check(writer_batch(writer), "batch");
     for (unsigned i = 0; i < changes; i++) {
-        const unsigned            number = i % (changes / 2);
+        const unsigned number = i % (changes / 2);
         const struct writer_route route = { .prefix = prefix, .type = RTN_BLACKHOLE };
 
         snprintf(prefix, sizeof prefix, "172.%u.%u.%u/32", 16 + (number >> 16), number >> 8 & 255, number & 255);
@@ -89,7 +89,7 @@ static double write_storm(struct writer *writer, unsigned changes)
 static double measure_listening(struct writer *writer, struct listening_thread *listening, unsigned changes)
 {
     pthread_t thread;
-    double    time;
+    double time;
 
     if (listening->kind == NOBODY)
         return write_storm(writer, changes) / changes;
@@ -108,7 +108,7 @@ static double measure_listening(struct writer *writer, struct listening_thread *
 static double measure_ours(struct writer *writer, struct listening_thread *listening, unsigned changes)
 {
     struct watched watched = watched_create(TARGETS);
-    double         time;
+    double time;
 
     *listening = (struct listening_thread){ .kind = OURS, .watched = &watched };
     watched_schedule(&watched, true);
@@ -124,14 +124,14 @@ static double measure_ours(struct writer *writer, struct listening_thread *liste
 
 int main(int argc, char **argv)
 {
-    const bool     is_short = bench_is_short(argc, argv);
-    const size_t   blocks = is_short ? BLOCKS_SHORT : BLOCKS;
+    const bool is_short = bench_is_short(argc, argv);
+    const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
     const unsigned changes = is_short ? CHANGES_SHORT : CHANGES;
-    double         nobody[BLOCKS], ours[BLOCKS], our_processor = 0, bare_processor = 0;
-    unsigned       wakes = 0;
-    struct writer  writer;
-    char           title[80];
-    bool           within;
+    double nobody[BLOCKS], ours[BLOCKS], our_processor = 0, bare_processor = 0;
+    unsigned wakes = 0;
+    struct writer writer;
+    char title[80];
+    bool within;
 
     bench_pin(0);
     bench_enter_namespace(&writer);

@@ -27,7 +27,7 @@ static double receive(int fd)
 static void measure_between(struct writer *writer, struct watched *many, double *ret_many, double *ret_bare)
 {
     const int fd = bare_listen();
-    double    many_times[CHANGES], bare_times[CHANGES];
+    double many_times[CHANGES], bare_times[CHANGES];
 
     for (unsigned i = 0; i < CHANGES; i++) {
         watched_change_between(writer, i);
@@ -42,10 +42,10 @@ static void measure_between(struct writer *writer, struct watched *many, double 
 static bool compare_between(struct writer *writer, struct watched *many, size_t blocks)
 {
     const unsigned long before = watched_queries(many);
-    unsigned long       queries;
-    double              ours[BLOCKS], reference[BLOCKS], time;
-    char                title[80];
-    bool                within;
+    unsigned long queries;
+    double ours[BLOCKS], reference[BLOCKS], time;
+    char title[80];
+    bool within;
 
     for (size_t i = 0; i < blocks; i++)
         measure_between(writer, many, &ours[i], &reference[i]);
@@ -78,7 +78,7 @@ static void measure_callback(struct writer *writer, struct watched *many, struct
 static bool compare_callback(struct writer *writer, struct watched *many, struct watched *one, size_t blocks)
 {
     double ours[BLOCKS], reference[BLOCKS];
-    char   title[80];
+    char title[80];
 
     for (size_t i = 0; i < blocks; i++)
         measure_callback(writer, many, one, &ours[i], &reference[i]);
@@ -91,7 +91,7 @@ static bool compare_callback(struct writer *writer, struct watched *many, struct
 static void draw(struct writer *writer, unsigned count, struct watched *one)
 {
     struct watched watched = watched_create(count);
-    double         between, change, unused;
+    double between, change, unused;
 
     watched_schedule(&watched, true);
     measure_between(writer, &watched, &between, &unused);
@@ -105,12 +105,12 @@ static void draw(struct writer *writer, unsigned count, struct watched *one)
 
 int main(int argc, char **argv)
 {
-    const bool     is_short = bench_is_short(argc, argv);
-    const size_t   blocks = is_short ? BLOCKS_SHORT : BLOCKS;
+    const bool is_short = bench_is_short(argc, argv);
+    const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
     const unsigned targets = is_short ? TARGETS_SHORT : TARGETS;
     struct watched many, one;
-    struct writer  writer;
-    bool           within;
+    struct writer writer;
+    bool within;
 
     bench_pin(0);
     bench_enter_namespace(&writer);

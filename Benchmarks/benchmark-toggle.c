@@ -25,7 +25,7 @@
 static struct {
     int epoll, events, requests;
     struct {
-        struct nlmsghdr     header;
+        struct nlmsghdr header;
         struct if_stats_msg stats;
     } barrier;
     struct bare_query query, other; /* other: of the other family, if `query` finds nothing; length 0: none */
@@ -34,7 +34,7 @@ static struct {
 static int open_events(void)
 {
     const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
-    const int                fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 
     if (fd < 0 || bind(fd, (const struct sockaddr *)&kernel, sizeof kernel) != 0)
         bench_fail("bare listener: %s", strerror(errno));
@@ -43,8 +43,8 @@ static int open_events(void)
 
 static void start_bare(const char *name)
 {
-    static const int   groups[] = { RTNLGRP_LINK,       RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE,
-                                    RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV4_RULE,   RTNLGRP_IPV6_RULE,   RTNLGRP_NEXTHOP };
+    static const int groups[] = { RTNLGRP_LINK,       RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE,
+                                  RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV4_RULE,   RTNLGRP_IPV6_RULE,   RTNLGRP_NEXTHOP };
     struct epoll_event event = { .events = EPOLLIN };
 
     bare.epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -79,7 +79,7 @@ static void receive_bare(char reply[4096])
 static bool query_bare(void)
 {
     _Alignas(struct nlmsghdr) char reply[4096];
-    struct iovec  parts[2] = { { &bare.barrier, sizeof bare.barrier }, { &bare.query, bare.query.header.nlmsg_len } };
+    struct iovec parts[2] = { { &bare.barrier, sizeof bare.barrier }, { &bare.query, bare.query.header.nlmsg_len } };
     struct msghdr both = { .msg_iov = parts, .msg_iovlen = 2 };
 
     if (sendmsg(bare.requests, &both, 0) < 0)
@@ -97,7 +97,7 @@ static bool query_bare(void)
 static void wait_bare(bool present)
 {
     _Alignas(struct nlmsghdr) char message[4096];
-    struct epoll_event             event;
+    struct epoll_event event;
 
     do {
         if (epoll_wait(bare.epoll, &event, 1, -1) < 0 || recv(bare.events, message, sizeof message, 0) < 0)
@@ -128,10 +128,10 @@ static bool compare(const char *title, const char *name, const char *bare_title,
 
 int main(int argc, char **argv)
 {
-    const bool    is_short = bench_is_short(argc, argv);
-    const size_t  blocks = is_short ? BLOCKS_SHORT : BLOCKS;
+    const bool is_short = bench_is_short(argc, argv);
+    const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
     struct writer writer;
-    bool          within;
+    bool within;
 
     bench_pin(0);
     bench_enter_namespace(&writer);

@@ -25,9 +25,9 @@ extern char **environ;
 
 static int print_line(void)
 {
-    SCNetworkReachabilityRef  target = SCNetworkReachabilityCreateWithName(NULL, ADDRESS);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, ADDRESS);
     SCNetworkReachabilityPath path = { .size = sizeof path };
-    char                      text[128];
+    char text[128];
 
     if (target == NULL || !SCNetworkReachabilityGetPath(target, &path))
         return 1;
@@ -39,13 +39,13 @@ static int print_line(void)
 
 static double time_to_first_byte(char *program, char *command)
 {
-    char *const                arguments[] = { program, command, ADDRESS, NULL };
-    const int64_t              start = bench_now();
+    char *const arguments[] = { program, command, ADDRESS, NULL };
+    const int64_t start = bench_now();
     posix_spawn_file_actions_t actions;
-    int                        ends[2], status;
-    double                     elapsed;
-    pid_t                      child;
-    char                       byte;
+    int ends[2], status;
+    double elapsed;
+    pid_t child;
+    char byte;
 
     bench_check(pipe(ends), "pipe");
     bench_check(posix_spawn_file_actions_init(&actions), "posix_spawn_file_actions_init");
@@ -64,12 +64,12 @@ static double time_to_first_byte(char *program, char *command)
 
 int main(int argc, char **argv)
 {
-    char          self[PATH_MAX] = "", tool[PATH_MAX + 32];
-    double        ours[BLOCKS], reference[BLOCKS];
-    size_t        blocks;
-    struct stat   found;
+    char self[PATH_MAX] = "", tool[PATH_MAX + 32];
+    double ours[BLOCKS], reference[BLOCKS];
+    size_t blocks;
+    struct stat found;
     struct writer writer;
-    bool          is_short, within;
+    bool is_short, within;
 
     if (argc > 1 && strcmp(argv[1], AS_REFERENCE) == 0)
         return print_line();

@@ -24,10 +24,10 @@
 
 static bool mount_file(const char *path, const char *text)
 {
-    char  name[] = "/tmp/benchmark-XXXXXX";
-    int   fd = mkstemp(name);
+    char name[] = "/tmp/benchmark-XXXXXX";
+    int fd = mkstemp(name);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    bool  mounted;
+    bool mounted;
 
     if (file == NULL)
         return false;
@@ -51,24 +51,24 @@ bool delayserver_mount(const char *options)
 /* ---- Replies ---------------------------------------------------------------------------------------------------- */
 
 struct reply {
-    int64_t            due;
+    int64_t due;
     struct sockaddr_in peer;
-    size_t             length;
-    uint8_t            bytes[SIZE];
+    size_t length;
+    uint8_t bytes[SIZE];
 };
 
 /* All delays are the same, so the replies are due in their order. */
 static struct {
-    int          socket;
+    int socket;
     struct reply delayed[DELAYED];
-    size_t       first, count;
+    size_t first, count;
 } server;
 
 /* Turns a query into its reply: an address, if it is for IPv4, else none. */
 static void make_reply(struct reply *reply)
 {
     static const uint8_t record[] = { 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 198, 51, 100, 7 };
-    size_t               end = 12;
+    size_t end = 12;
 
     while (end < reply->length && reply->bytes[end] != 0)
         end += 1u + reply->bytes[end];
@@ -94,8 +94,8 @@ static void send_reply(const struct reply *reply)
 
 static void receive(void)
 {
-    struct reply  query;
-    socklen_t     size = sizeof query.peer;
+    struct reply query;
+    socklen_t size = sizeof query.peer;
     const ssize_t got = recvfrom(server.socket, query.bytes, SIZE, MSG_DONTWAIT, (struct sockaddr *)&query.peer, &size);
 
     if (got < 17)
@@ -115,8 +115,8 @@ static void *serve(void *unused)
 {
     for (;;) {
         const struct reply *next = &server.delayed[server.first];
-        struct pollfd       poller = { .fd = server.socket, .events = POLLIN };
-        const int64_t       wait = server.count == 0 ? -1 : (next->due - bench_now()) / 1000000 + 1;
+        struct pollfd poller = { .fd = server.socket, .events = POLLIN };
+        const int64_t wait = server.count == 0 ? -1 : (next->due - bench_now()) / 1000000 + 1;
 
         (void)poll(&poller, 1, (int)(server.count > 0 && wait < 0 ? 0 : wait));
         for (; server.count > 0 && server.delayed[server.first].due <= bench_now(); server.count--) {
@@ -134,8 +134,8 @@ void delayserver_start(void)
     const struct sockaddr_in address = { .sin_family = AF_INET,
                                          .sin_port = htons(53),
                                          .sin_addr = { htonl(INADDR_LOOPBACK) } };
-    const int                size = 1 << 20;
-    pthread_t                thread;
+    const int size = 1 << 20;
+    pthread_t thread;
 
     server.socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     (void)setsockopt(server.socket, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);

@@ -15,11 +15,11 @@
 
 static struct {
     const struct listener *listener;
-    const char            *target;
-    atomic_int             noticed; /* changes that the reader noticed; -1: it is not ready */
-    atomic_int             reader;  /* its thread's number */
-    int64_t                sent_at, heard_at;
-    double                 latencies[2][TOGGLES]; /* of deletions, of additions */
+    const char *target;
+    atomic_int noticed; /* changes that the reader noticed; -1: it is not ready */
+    atomic_int reader;  /* its thread's number */
+    int64_t sent_at, heard_at;
+    double latencies[2][TOGGLES]; /* of deletions, of additions */
 } shared;
 
 void toggle_noticed(void)
@@ -29,9 +29,9 @@ void toggle_noticed(void)
 
 /* ---- The library ------------------------------------------------------------------------------------------------ */
 
-static SCRunLoopRef             loop;
+static SCRunLoopRef loop;
 static SCNetworkReachabilityRef target;
-static bool                     is_reachable;
+static bool is_reachable;
 
 static void called(SCNetworkReachabilityRef from, SCNetworkReachabilityFlags flags, void *info)
 {
@@ -102,8 +102,8 @@ static void await_sleep(int status)
 double toggle_measure(const struct listener *listener, const char *name, struct writer *writer)
 {
     pthread_t thread;
-    char      path[64];
-    int       status;
+    char path[64];
+    int status;
 
     shared.listener = listener;
     shared.target = name;

@@ -26,7 +26,7 @@ struct watched watched_create(unsigned count)
     struct watched watched = { .loop = SCRunLoopCreate(),
                                .targets = malloc(count * sizeof *watched.targets),
                                .count = count };
-    char           address[32];
+    char address[32];
 
     if (watched.targets == NULL || watched.loop == NULL)
         bench_fail("no memory");
@@ -68,7 +68,7 @@ void watched_unschedule(struct watched *watched)
 static double perform(struct watched *watched, double seconds, unsigned expected_calls)
 {
     const int64_t start = bench_now();
-    const int     calls = SCRunLoopPerform(watched->loop, seconds);
+    const int calls = SCRunLoopPerform(watched->loop, seconds);
     const int64_t now = bench_now();
 
     if (calls != (int)expected_calls)
@@ -92,8 +92,8 @@ double watched_settle(struct watched *watched, unsigned expected_calls)
 unsigned long watched_queries(const struct watched *watched)
 {
     static const char title[] = " callbacks, ";
-    char              text[2048];
-    const char       *counter;
+    char text[2048];
+    const char *counter;
 
     SCNetworkReachabilityGetDescription(watched->targets[0], text, sizeof text);
     counter = strstr(text, title);

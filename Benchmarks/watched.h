@@ -17,14 +17,14 @@
 #define WATCHED_LIMIT   (256 * 128 * 254)
 
 struct watched {
-    SCRunLoopRef              loop;
+    SCRunLoopRef loop;
     SCNetworkReachabilityRef *targets;
-    unsigned                  count;
-    int64_t                   first_call; /* when the first callback came; 0: none has come */
+    unsigned count;
+    int64_t first_call; /* when the first callback came; 0: none has come */
 };
 
 struct watched watched_create(unsigned count);
-void           watched_release(struct watched *watched);
+void watched_release(struct watched *watched);
 
 /* Schedules the targets, with callbacks if wanted, and makes the first passes. */
 void watched_schedule(struct watched *watched, bool with_callbacks);

@@ -3,7 +3,7 @@
 
 int main(int argc, char **argv)
 {
-    SCNetworkReachabilityRef  target = SCNetworkReachabilityCreateWithName(NULL, argc > 1 ? argv[1] : "192.0.2.1");
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, argc > 1 ? argv[1] : "192.0.2.1");
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
 
     if (!SCNetworkReachabilityGetPath(target, &path))

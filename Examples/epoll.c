@@ -24,16 +24,16 @@ static void add(int epoll, int fd)
 int main(int argc, char **argv)
 {
     SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
-    struct epoll_event           event;
-    sigset_t                     signals;
+    struct epoll_event event;
+    sigset_t signals;
 
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigprocmask(SIG_BLOCK, &signals, NULL);
 
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, argc > 1 ? argv[1] : "localhost");
-    const int                epoll = epoll_create1(EPOLL_CLOEXEC), quit = signalfd(-1, &signals, SFD_CLOEXEC);
+    const int epoll = epoll_create1(EPOLL_CLOEXEC), quit = signalfd(-1, &signals, SFD_CLOEXEC);
 
     context.info = argc > 1 ? argv[1] : "localhost";
     SCNetworkReachabilitySetCallback(target, changed, &context);

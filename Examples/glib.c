@@ -31,10 +31,10 @@ static gboolean quit(gpointer main_loop)
 
 int main(int argc, char **argv)
 {
-    GMainLoop                   *main_loop = g_main_loop_new(NULL, FALSE);
-    SCRunLoopRef                 loop = SCRunLoopCreate();
-    const char                  *name = argc > 1 ? argv[1] : "localhost";
-    SCNetworkReachabilityRef     target = SCNetworkReachabilityCreateWithName(NULL, name);
+    GMainLoop *main_loop = g_main_loop_new(NULL, FALSE);
+    SCRunLoopRef loop = SCRunLoopCreate();
+    const char *name = argc > 1 ? argv[1] : "localhost";
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, name);
     SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
 
     context.info = g_strdup(name);

@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv)
 {
-    SCNetworkReachabilityRef  target = SCNetworkReachabilityCreateWithName(NULL, argc > 1 ? argv[1] : "localhost");
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, argc > 1 ? argv[1] : "localhost");
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
     const int result = SCNetworkReachabilityWait(target, kSCNetworkReachabilityConditionReachable, 5.0, &path);
 

@@ -17,11 +17,11 @@ static void changed(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags 
 /* Until standard input ends. */
 int main(void)
 {
-    SCRunLoopRef             loop = SCRunLoopGetCurrent();
+    SCRunLoopRef loop = SCRunLoopGetCurrent();
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "0.0.0.0");
-    struct pollfd            ready[] = { { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN },
-                                         { .fd = STDIN_FILENO, .events = POLLIN } };
-    char                     byte;
+    struct pollfd ready[] = { { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN },
+                              { .fd = STDIN_FILENO, .events = POLLIN } };
+    char byte;
 
     SCNetworkReachabilitySetCallback(target, changed, NULL);
     if (!SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode))

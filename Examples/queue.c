@@ -10,7 +10,7 @@ static void changed(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags 
 int main(void)
 {
     SCNetworkReachabilityContext context = { 0, "192.0.2.1", NULL, NULL, NULL };
-    SCNetworkReachabilityRef     target = SCNetworkReachabilityCreateWithName(NULL, "192.0.2.1");
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "192.0.2.1");
 
     SCNetworkReachabilitySetCallback(target, changed, &context);
     SCNetworkReachabilitySetDispatchQueue(target, dispatch_get_main_queue());

@@ -12,9 +12,9 @@
 #define LONGEST_PAUSE  120.0
 
 struct retry {
-    SCNetworkReachabilityPath last;     /* over which packets left; size 0: none yet */
-    SCBoolean                 was_lost; /* since then the target was not reachable */
-    SCBoolean                 changed;  /* it is worth an attempt */
+    SCNetworkReachabilityPath last; /* over which packets left; size 0: none yet */
+    SCBoolean was_lost;             /* since then the target was not reachable */
+    SCBoolean changed;              /* it is worth an attempt */
 };
 
 static double now(void)
@@ -29,7 +29,7 @@ static double now(void)
  * name. */
 static void path_changed(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    struct retry             *retry = info;
+    struct retry *retry = info;
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
 
     (void)flags;
@@ -55,8 +55,8 @@ static void path_changed(SCNetworkReachabilityRef target, SCNetworkReachabilityF
 static SCBoolean sleep_until_worth_it(SCRunLoopRef loop, struct retry *retry, double pause, double *not_before)
 {
     const double end = now() + pause;
-    double       left;
-    SCBoolean    changed;
+    double left;
+    SCBoolean changed;
 
     do {
         left = (retry->changed && *not_before < end ? *not_before : end) - now();
@@ -81,12 +81,12 @@ static int try_to_connect(const struct sockaddr_in *address)
 
 int main(int argc, char **argv)
 {
-    struct sockaddr_in           address = { .sin_family = AF_INET };
+    struct sockaddr_in address = { .sin_family = AF_INET };
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
     SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
-    struct retry                 retry = { .was_lost = 0 };
-    double                       pause = SHORTEST_PAUSE, not_before = 0;
-    int                          fd;
+    struct retry retry = { .was_lost = 0 };
+    double pause = SHORTEST_PAUSE, not_before = 0;
+    int fd;
 
     if (argc != 3 || inet_pton(AF_INET, argv[1], &address.sin_addr) != 1)
         return fputs("retry ADDRESS PORT\n", stderr), 64;
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
     options.options = kSCNetworkReachabilityOptionNotifyPath;
     context.info = &retry;
 
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
     SCNetworkReachabilitySetCallback(target, path_changed, &context);
     if (!SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode))

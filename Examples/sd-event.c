@@ -24,12 +24,12 @@ static int perform(sd_event_source *source, int fd, uint32_t events, void *loop)
 
 int main(int argc, char **argv)
 {
-    sd_event                    *event = NULL;
-    sd_event_source             *source = NULL;
-    SCRunLoopRef                 loop = SCRunLoopCreate();
-    SCNetworkReachabilityRef     target = SCNetworkReachabilityCreateWithName(NULL, argc > 1 ? argv[1] : "localhost");
+    sd_event *event = NULL;
+    sd_event_source *source = NULL;
+    SCRunLoopRef loop = SCRunLoopCreate();
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, argc > 1 ? argv[1] : "localhost");
     SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
-    sigset_t                     signals;
+    sigset_t signals;
 
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <uv.h>
 
-static uv_poll_t   poll_handle;
+static uv_poll_t poll_handle;
 static uv_signal_t signal_handle;
 
 static void changed(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *name)
@@ -32,9 +32,9 @@ static void quit(uv_signal_t *handle, int number)
 
 int main(int argc, char **argv)
 {
-    uv_loop_t                   *uv = uv_default_loop();
-    SCRunLoopRef                 loop = SCRunLoopCreate();
-    SCNetworkReachabilityRef     target = SCNetworkReachabilityCreateWithName(NULL, argc > 1 ? argv[1] : "localhost");
+    uv_loop_t *uv = uv_default_loop();
+    SCRunLoopRef loop = SCRunLoopCreate();
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, argc > 1 ? argv[1] : "localhost");
     SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
 
     context.info = argc > 1 ? argv[1] : "localhost";

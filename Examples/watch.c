@@ -14,8 +14,8 @@ static void changed(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags 
 int main(int argc, char **argv)
 {
     SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
-    char                        *name = argc > 1 ? argv[1] : "localhost";
-    SCNetworkReachabilityRef     target = SCNetworkReachabilityCreateWithName(NULL, name);
+    char *name = argc > 1 ? argv[1] : "localhost";
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, name);
 
     context.info = name;
     SCNetworkReachabilitySetCallback(target, changed, &context);

@@ -73,7 +73,7 @@ class Schedule
 
   private:
     SCNetworkReachabilityRef target_;
-    SCRunLoopRef             loop_;
+    SCRunLoopRef loop_;
 };
 
 std::string text_of(SCNetworkReachabilityFlags flags)
@@ -117,7 +117,7 @@ void watch(const char *host, int changes)
 int main(int count, char **words)
 {
     const std::span arguments(words, static_cast<std::size_t>(count));
-    int             changes = std::numeric_limits<int>::max();
+    int changes = std::numeric_limits<int>::max();
 
     if (arguments.size() > 2) {
         const std::string_view number(arguments[2]);

@@ -48,8 +48,8 @@ int callback_create(SCNetworkReachabilityCallBack function, const SCNetworkReach
 
 /* The arguments of callback_call with a context, and what to release after it. */
 struct running_callback {
-    struct callback            callback; /* context NULL: it was released */
-    SCNetworkReachabilityRef   target;
+    struct callback callback; /* context NULL: it was released */
+    SCNetworkReachabilityRef target;
     SCNetworkReachabilityFlags flags;
     void (*release_info)(const void *info); /* NULL: `info` was not retained for this call */
 };
@@ -60,7 +60,7 @@ struct running_callback {
 static void make_callback(void *argument)
 {
     struct running_callback *running = argument;
-    struct callback         *callback = &running->callback;
+    struct callback *callback = &running->callback;
     struct callback_context *context = callback->context;
 
     if (context->retain != NULL && context->release != NULL) {

@@ -13,7 +13,7 @@
  * until the callback returns. The last reference calls `release`. */
 struct callback_context {
     struct counted counted;
-    void          *info;
+    void *info;
     const void *(*retain)(const void *info);
     void (*release)(const void *info);
 };
@@ -21,8 +21,8 @@ struct callback_context {
 /* Most contexts have no hooks: then there is nothing to count or to release. */
 struct callback {
     SCNetworkReachabilityCallBack function; /* NULL: there is no callback */
-    void                         *info;
-    struct callback_context      *context; /* NULL: no hooks */
+    void *info;
+    struct callback_context *context; /* NULL: no hooks */
 };
 
 /* Copies and retains a user's context. `context` NULL: no info. Returns 0 or ENOMEM. */

@@ -48,8 +48,8 @@ static bool read_sockaddr(const struct sockaddr *sockaddr, socklen_t length, str
 static bool spec_set_addresses(struct target_spec *spec, const SCNetworkReachabilityOptions *options)
 {
     struct question *question = &spec->questions[0];
-    uint8_t          local_family = AF_UNSPEC, remote_family = AF_UNSPEC;
-    uint32_t         local_scope = 0, remote_scope = 0;
+    uint8_t local_family = AF_UNSPEC, remote_family = AF_UNSPEC;
+    uint32_t local_scope = 0, remote_scope = 0;
 
     if (options->localAddress != NULL && !read_sockaddr(options->localAddress, options->localAddressLength,
                                                         &question->local, &local_family, &local_scope))
@@ -79,8 +79,8 @@ static bool spec_set_addresses(struct target_spec *spec, const SCNetworkReachabi
 static bool is_localhost_name(const char *name)
 {
     static const char localhost[] = "localhost";
-    size_t            length = strlen(name);
-    const size_t      tail = sizeof localhost - 1;
+    size_t length = strlen(name);
+    const size_t tail = sizeof localhost - 1;
 
     if (length > 0 && name[length - 1] == '.')
         length--;
@@ -101,7 +101,7 @@ static void spec_set_localhost(struct target_spec *spec)
 static bool spec_set_name(struct target_spec *spec, const char *name)
 {
     struct question *question = &spec->questions[0];
-    const size_t     length = strnlen(name, LOOKUP_NAME_LIMIT + 1);
+    const size_t length = strnlen(name, LOOKUP_NAME_LIMIT + 1);
 
     if (length == 0 || length > LOOKUP_NAME_LIMIT)
         return refuse("nodename: empty, or longer than 1024 bytes");
@@ -163,7 +163,7 @@ static bool protocol_is_known(uint8_t protocol, uint8_t family)
 /* With a protocol the ports count: those of the addresses, or that of a name. */
 static bool spec_set_flow(struct target_spec *spec, const SCNetworkReachabilityOptions *options)
 {
-    const bool  is_name = options->nodename != NULL;
+    const bool is_name = options->nodename != NULL;
     struct flow flow = { .protocol = options->protocol,
                          .traffic_class = options->trafficClass & FLOW_CLASS_MASK,
                          .remote_port = options->remotePort };
@@ -190,8 +190,8 @@ static bool spec_set_flow(struct target_spec *spec, const SCNetworkReachabilityO
 static int check_kernel(const struct target_spec *spec)
 {
     struct utsname system;
-    char          *end;
-    unsigned long  major, minor;
+    char *end;
+    unsigned long major, minor;
 
     if (spec->questions[0].flow.protocol == 0)
         return 0;
@@ -220,7 +220,7 @@ static uint8_t chosen_family(const SCNetworkReachabilityOptions *options)
 /* A question about an address has its family already. The addresses of a name come later: api/name.c. */
 static bool spec_set_family(struct target_spec *spec, const SCNetworkReachabilityOptions *options)
 {
-    const uint8_t    family = chosen_family(options);
+    const uint8_t family = chosen_family(options);
     struct question *question = &spec->questions[0];
 
     if ((options->options & FAMILY_OPTIONS) == FAMILY_OPTIONS)
@@ -305,7 +305,7 @@ SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddress(const void *allo
     return create_with_options(&(SCNetworkReachabilityOptions){ .remoteAddress = address });
 }
 
-SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddressPair(const void            *allocator,
+SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddressPair(const void *allocator,
                                                                     const struct sockaddr *localAddress,
                                                                     const struct sockaddr *remoteAddress)
 {
@@ -356,7 +356,7 @@ static bool read_options(const SCNetworkReachabilityOptions *options, SCNetworkR
     return true;
 }
 
-SCNetworkReachabilityRef SCNetworkReachabilityCreateWithOptions(const void                         *allocator,
+SCNetworkReachabilityRef SCNetworkReachabilityCreateWithOptions(const void *allocator,
                                                                 const SCNetworkReachabilityOptions *options)
 {
     SCNetworkReachabilityOptions known;
@@ -368,7 +368,7 @@ SCNetworkReachabilityRef SCNetworkReachabilityCreateWithOptions(const void      
 SCNetworkReachabilityRef SCNetworkReachabilityCreateWithSocket(const void *allocator, int socket)
 {
     struct target_spec spec = { .kind = TARGET_PAIR, .count = 1, .reports_flow = true };
-    const int          error = connected_socket_read(socket, &spec.questions[0]);
+    const int error = connected_socket_read(socket, &spec.questions[0]);
 
     (void)allocator;
     if (error == 0)

@@ -36,8 +36,8 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
                                            SCNetworkReachabilityContext *context)
 {
     struct SCNetworkReachability *self;
-    struct target_state          *state;
-    struct callback               fresh = { 0 }, before;
+    struct target_state *state;
+    struct callback fresh = { 0 }, before;
 
     if (!target_check(target, &self))
         return 0;
@@ -72,7 +72,7 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
 bool delivery_is_due_locked(const struct SCNetworkReachability *target)
 {
     const struct target_state *state = target->state;
-    const struct details      *details = state->parts->details;
+    const struct details *details = state->parts->details;
 
     if (state->parts->hop != NULL && state->parts->hop->failed != state->parts->hop->delivered)
         return true;
@@ -94,8 +94,8 @@ static uint64_t publish_locked(struct SCNetworkReachability *target)
 static bool is_change_locked(const struct SCNetworkReachability *target, const struct path *path)
 {
     const struct target_state *state = target->state;
-    const struct details      *details = state->parts->details;
-    const struct outcome       outcome = path_outcome(path);
+    const struct details *details = state->parts->details;
+    const struct outcome outcome = path_outcome(path);
 
     if (state->parts->reports_flow && outcome_flow_differs(&state->current, &outcome))
         return true;
@@ -119,8 +119,8 @@ static void settle_delivered_flow(struct target_state *state)
 static bool follow_hop(struct target_state *state, const struct path *path)
 {
     struct target_hop *hop = state->parts->hop;
-    struct address     address;
-    bool               had_failed;
+    struct address address;
+    bool had_failed;
 
     if (hop == NULL)
         return false;
@@ -164,7 +164,7 @@ void delivery_set_current_locked(struct SCNetworkReachability *target, const str
 void delivery_set_delivered_locked(struct SCNetworkReachability *target)
 {
     struct target_state *state = target->state;
-    struct details      *details = state->parts->details;
+    struct details *details = state->parts->details;
 
     state->delivered = state->current;
     if (details != NULL)
@@ -179,7 +179,7 @@ void delivery_set_delivered_locked(struct SCNetworkReachability *target)
 void delivery_settle_locked(struct SCNetworkReachability *target, unsigned extras, const struct path *path)
 {
     struct target_state *state = target->state;
-    struct target_hop   *hop = state->parts->hop;
+    struct target_hop *hop = state->parts->hop;
 
     if ((extras & QUERY_NEXT_HOP) != 0 && hop != NULL && !hop->settled) {
         hop->settled = true;
@@ -231,9 +231,9 @@ enum delivery_decision {
 
 /* What to do: decided under the lock, done without it. */
 struct delivery {
-    struct schedule           *schedule;
-    enum delivery_decision     decision;
-    struct callback            callback;
+    struct schedule *schedule;
+    enum delivery_decision decision;
+    struct callback callback;
     SCNetworkReachabilityFlags flags;
 };
 
@@ -267,7 +267,7 @@ void delivery_prefetch(const struct path_watch *watch)
 {
     enum { CACHE_LINE = 64 };
     const struct schedule *schedule = container_of(watch, const struct schedule, watch);
-    const char            *state = (const char *)container_of(watch->path_version, struct target_state, path_version);
+    const char *state = (const char *)container_of(watch->path_version, struct target_state, path_version);
 
     __builtin_prefetch(&schedule->target->references, 1);
     __builtin_prefetch(&schedule->target->published, 1);
@@ -310,9 +310,9 @@ static void accept_locked(struct schedule *schedule, const struct path *path)
  * the evaluation, and since then another loop set a newer path, or the questions changed. */
 bool delivery_accept_path(struct path_watch *watch, const struct path *path, unsigned path_version)
 {
-    struct schedule              *schedule = container_of(watch, struct schedule, watch);
+    struct schedule *schedule = container_of(watch, struct schedule, watch);
     struct SCNetworkReachability *target = schedule->target;
-    bool                          is_newest;
+    bool is_newest;
 
     target_lock(target);
     is_newest = path_version == atomic_load(&target->state->path_version);
@@ -326,7 +326,7 @@ bool delivery_accept_path(struct path_watch *watch, const struct path *path, uns
 void delivery_follow_path(struct schedule *schedule, const struct path *path)
 {
     struct SCNetworkReachability *target = schedule->target;
-    struct path                   pending = *path;
+    struct path pending = *path;
 
     target_lock(target);
     if (schedule->watch.active && schedule->watch.monitor == NULL) {
@@ -339,7 +339,7 @@ void delivery_follow_path(struct schedule *schedule, const struct path *path)
 static void begin_callback_locked(struct delivery *delivery)
 {
     struct SCNetworkReachability *target = delivery->schedule->target;
-    struct target_state          *state = target->state;
+    struct target_state *state = target->state;
 
     delivery_set_delivered_locked(target);
     state->is_delivering = true;
@@ -382,7 +382,7 @@ static void make_delivery(void *argument)
 static void end_delivery(const struct delivery *delivery)
 {
     struct SCNetworkReachability *target = delivery->schedule->target;
-    const bool                    has_called = delivery->decision == DELIVER_HERE;
+    const bool has_called = delivery->decision == DELIVER_HERE;
 
     if (!target_is_inherited(target)) { /* no fork inside the callback */
         target_lock(target);
@@ -426,7 +426,7 @@ static void end_work(void *argument)
 void delivery_run_work(struct counted *owner)
 {
     struct schedule *schedule = container_of(owner, struct schedule, member.counted);
-    struct delivery  delivery;
+    struct delivery delivery;
 
     if (target_is_inherited(schedule->target))
         return;
@@ -440,7 +440,7 @@ void delivery_run_work(struct counted *owner)
 static struct schedule *pop_changed_schedule(SCRunLoopRef loop)
 {
     struct schedule *schedule = NULL;
-    struct list     *change;
+    struct list *change;
 
     runloop_lock(loop);
     change = runloop_next_change_locked(loop);
@@ -472,9 +472,9 @@ static struct SCNetworkReachability *fetch_change(struct schedule *schedule, SCN
 
 SCNetworkReachabilityRef SCRunLoopCopyNextChange(SCRunLoopRef loop, SCNetworkReachabilityFlags *flags)
 {
-    const int                     status = runloop_status(loop);
+    const int status = runloop_status(loop);
     struct SCNetworkReachability *target = NULL;
-    struct schedule              *schedule;
+    struct schedule *schedule;
 
     if (status != 0) {
         error_set(status);

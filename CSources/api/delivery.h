@@ -47,7 +47,7 @@ static inline bool delivery_read_flags(struct SCNetworkReachability *target, SCN
 
 /* The fast path: returns false if the target is not scheduled, or a delivery is due. */
 static inline bool delivery_read_reported_flags(const struct SCNetworkReachability *target,
-                                                SCNetworkReachabilityFlags         *ret)
+                                                SCNetworkReachabilityFlags *ret)
 {
     const uint64_t published = atomic_load_explicit(&target->published, memory_order_acquire);
 

@@ -13,8 +13,8 @@
 int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret)
 {
     struct question_memory memory;
-    struct questions      *questions = target_retain_questions(target, &memory);
-    const int              error = netns_evaluate(target->netns, questions, extras, ret);
+    struct questions *questions = target_retain_questions(target, &memory);
+    const int error = netns_evaluate(target->netns, questions, extras, ret);
 
     questions_release(questions);
     return error;
@@ -30,11 +30,11 @@ static SCBoolean fail_get(int status)
 
 /* Apart from SCNetworkReachabilityGetFlags, so that its fast path needs no stack frame. */
 static __attribute__((noinline)) SCBoolean get_flags_slowly(struct SCNetworkReachability *target,
-                                                            SCNetworkReachabilityFlags   *flags)
+                                                            SCNetworkReachabilityFlags *flags)
 {
     struct question_memory memory;
-    struct path            path;
-    int                    error;
+    struct path path;
+    int error;
 
     if (flags == NULL)
         return fail_get(error_invalid("flags: NULL"));
@@ -142,10 +142,10 @@ static void settle(struct SCNetworkReachability *target, unsigned extras, const 
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
 {
     struct SCNetworkReachability *self;
-    struct question_memory        memory;
-    struct questions             *questions;
-    struct path                   current;
-    int                           error;
+    struct question_memory memory;
+    struct questions *questions;
+    struct path current;
+    int error;
 
     if (!target_check(target, &self) || !getters_check_size(path))
         return 0;
@@ -163,9 +163,9 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
 static int settle_last_flow(struct SCNetworkReachability *target, struct path *path)
 {
     struct question_memory memory;
-    struct questions      *questions;
-    struct path            now;
-    int                    error;
+    struct questions *questions;
+    struct path now;
+    int error;
 
     if (!path->flow_unsettled)
         return 0;
@@ -194,12 +194,12 @@ static int find_last_next_hop(struct SCNetworkReachability *target, bool failed,
 SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
 {
     struct SCNetworkReachability *self;
-    struct path                   last;
-    const struct target_state    *state;
-    struct link                   link;
-    uint32_t                      address_count;
-    bool                          watched, failed;
-    int                           error;
+    struct path last;
+    const struct target_state *state;
+    struct link link;
+    uint32_t address_count;
+    bool watched, failed;
+    int error;
 
     if (!target_check(target, &self) || !getters_check_size(path))
         return 0;
@@ -240,9 +240,9 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
                                                  size_t capacity)
 {
     struct SCNetworkReachability *self;
-    struct question_memory        memory;
-    struct questions             *questions;
-    size_t                        count = 0;
+    struct question_memory memory;
+    struct questions *questions;
+    size_t count = 0;
 
     if (!target_check(target, &self))
         return 0;

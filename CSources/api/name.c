@@ -92,11 +92,11 @@ static void reset_questions_locked(struct SCNetworkReachability *target)
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
 
 static struct questions *questions_of_addresses(const struct SCNetworkReachability *target,
-                                                const struct lookup_result         *result)
+                                                const struct lookup_result *result)
 {
     const struct question *initial = &target->state->parts->initial->items[0];
-    struct question       *items = calloc(result->count, sizeof *items);
-    struct questions      *questions;
+    struct question *items = calloc(result->count, sizeof *items);
+    struct questions *questions;
 
     if (items == NULL)
         return NULL;
@@ -115,8 +115,8 @@ static struct questions *questions_of_addresses(const struct SCNetworkReachabili
 static bool name_servers_are_reachable(const struct SCNetworkReachability *target)
 {
     struct questions *questions;
-    struct path       path;
-    bool              reachable = true;
+    struct path path;
+    bool reachable = true;
 
     if (resolvconf_server_questions(&questions) != 0)
         return true;
@@ -128,7 +128,7 @@ static bool name_servers_are_reachable(const struct SCNetworkReachability *targe
 
 /* Returns NULL if there is no memory. */
 static struct questions *questions_of_result(const struct SCNetworkReachability *target,
-                                             const struct lookup_result         *result)
+                                             const struct lookup_result *result)
 {
     switch (result->outcome) {
     case LOOKUP_FOUND:
@@ -146,7 +146,7 @@ static struct questions *questions_of_result(const struct SCNetworkReachability 
 static void apply_result_locked(struct SCNetworkReachability *target, struct questions *questions)
 {
     struct lookups *lookups = lookups_of(target);
-    const bool      is_first_result = lookups->questions == target->state->parts->initial;
+    const bool is_first_result = lookups->questions == target->state->parts->initial;
     const bool is_failure = !are_resolved(questions) && questions->reason != kSCNetworkReachabilityReasonNameNotFound;
 
     if (questions_are_equal(lookups->questions, questions) || (is_failure && are_resolved(lookups->questions))) {
@@ -168,7 +168,7 @@ static void set_next_lookup_locked(struct SCNetworkReachability *target, int64_t
 static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool failed)
 {
     struct lookups *lookups = lookups_of(target);
-    const int64_t   retry_delay = lookups->retry_delay;
+    const int64_t retry_delay = lookups->retry_delay;
 
     set_next_lookup_locked(target, clock_now() + (failed ? retry_delay : REFRESH_DELAY));
     if (!failed)
@@ -183,7 +183,7 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
                                  const struct lookup_result *result)
 {
     struct lookups *lookups = lookups_of(target);
-    const bool      outdated = lookups->outdated || result->outdated;
+    const bool outdated = lookups->outdated || result->outdated;
     /* One failure in a row at most: changes can go on for ever. */
     const bool hides_failure = outdated || (result->in_pause && !lookups->failure_hidden);
 
@@ -207,7 +207,7 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
 static void receive_lookup_result(struct lookup_waiter *waiter, unsigned turn, const struct lookup_result *result)
 {
     struct SCNetworkReachability *target = container_of(waiter, struct lookups, waiter)->target;
-    struct questions             *questions = questions_of_result(target, result);
+    struct questions *questions = questions_of_result(target, result);
 
     target_lock(target);
     if (turn == lookups_of(target)->waiter.turn) { /* not cancelled */
@@ -230,8 +230,8 @@ static const struct lookup_waiter_type waiter_type = { .owner = owner_of_waiter,
 static void start_lookup_locked(struct SCNetworkReachability *target, enum lookup_kind kind)
 {
     struct lookups *lookups = lookups_of(target);
-    const int       family = target->state->parts->initial->items[0].family;
-    const int       error = lookup_start(target->netns, target->state->parts->name, family, kind, &lookups->waiter);
+    const int family = target->state->parts->initial->items[0].family;
+    const int error = lookup_start(target->netns, target->state->parts->name, family, kind, &lookups->waiter);
 
     lookups->running = error == 0 || error == EINPROGRESS;
     lookups->outdated = false;

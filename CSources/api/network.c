@@ -14,7 +14,7 @@
 static void set_network_locked(struct schedule *schedule, struct network_path *network)
 {
     struct SCNetworkReachability *target = schedule->target;
-    struct target_network        *last = target->state->parts->network;
+    struct target_network *last = target->state->parts->network;
 
     if (last->told && network_path_equal(last->path, network))
         return;
@@ -47,9 +47,9 @@ void network_schedule_init(struct schedule *schedule, struct schedule_network *n
 int network_join_locked(struct schedule *schedule)
 {
     const struct SCNetworkReachability *target = schedule->target;
-    const struct target_state          *state = target->state;
-    struct target_network              *last = state->parts->network;
-    struct network_path                *first;
+    const struct target_state *state = target->state;
+    struct target_network *last = state->parts->network;
+    struct network_path *first;
     const int error = network_monitor_join(schedule->loop, target->netns, &schedule->parts->network->watch, &first);
 
     if (error != 0)
@@ -168,7 +168,7 @@ static struct network_path *retain_last_network(struct SCNetworkReachability *ta
 static int query_network(struct netns *netns, struct network_path **ret)
 {
     struct questions *questions;
-    int               error = network_monitor_questions(&questions);
+    int error = network_monitor_questions(&questions);
 
     if (error != 0)
         return error;
@@ -199,8 +199,8 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
                                           SCNetworkReachabilityWay *ways, size_t waySize, size_t capacity)
 {
     struct SCNetworkReachability *self;
-    struct network_path          *current;
-    int                           error;
+    struct network_path *current;
+    int error;
 
     if (!target_check(target, &self))
         return 0;

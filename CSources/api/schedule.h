@@ -18,24 +18,24 @@ enum { MODE_DEFAULT, MODE_COMMON, MODES };
  * target's memory and the loop; an active one also holds the target.
  */
 struct schedule {
-    struct member                 member; /* of the loop; its job delivers. Its count is that of the schedule */
-    struct schedule              *next;   /* of the target's schedules, under its lock; NULL: the last */
+    struct member member;  /* of the loop; its job delivers. Its count is that of the schedule */
+    struct schedule *next; /* of the target's schedules, under its lock; NULL: the last */
     struct SCNetworkReachability *target;
-    SCRunLoopRef                  loop;         /* with a scheduler: the library thread's */
-    const struct schedule_parts  *parts;        /* constant */
-    unsigned                      times[MODES]; /* how often a user scheduled it; under the target's lock */
+    SCRunLoopRef loop;                  /* with a scheduler: the library thread's */
+    const struct schedule_parts *parts; /* constant */
+    unsigned times[MODES];              /* how often a user scheduled it; under the target's lock */
     /* In the loop's monitor; not if it follows the default path. `active`: the schedule is one of the target's, under
      * its lock; false for good after that. */
     struct path_watch watch;
-    struct list       change; /* in the loop's list for SCRunLoopCopyNextChange */
+    struct list change; /* in the loop's list for SCRunLoopCopyNextChange */
 };
 
 /* What only some schedules have. In the memory of the schedule. */
 struct schedule_parts {
-    struct scheduler_work      *work;        /* NULL: no scheduler, callbacks come on the loop */
+    struct scheduler_work *work;             /* NULL: no scheduler, callbacks come on the loop */
     struct library_thread_user *thread_user; /* NULL: no scheduler */
-    struct schedule_name       *name;        /* NULL: the target needs no look-ups */
-    struct schedule_network    *network;     /* NULL: the target does not report the network */
+    struct schedule_name *name;              /* NULL: the target needs no look-ups */
+    struct schedule_network *network;        /* NULL: the target does not report the network */
 };
 
 struct schedule_name {
@@ -43,7 +43,7 @@ struct schedule_name {
 };
 
 struct schedule_network {
-    struct schedule     *schedule;
+    struct schedule *schedule;
     struct network_watch watch; /* in the loop's network monitor */
 };
 
@@ -89,8 +89,8 @@ void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target);
 
 /* Numbers for GetDescription. */
 struct schedule_summary {
-    unsigned                loops, times;
-    bool                    on_scheduler;
+    unsigned loops, times;
+    bool on_scheduler;
     struct monitor_counters counters; /* sums over the monitors */
 };
 struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *target);

@@ -37,7 +37,7 @@ static int schedule_on_loop_locked(struct SCNetworkReachability *target, SCRunLo
                                    struct schedule **ret_added)
 {
     struct schedule *schedule = schedule_find_locked(target, loop);
-    int              error = 0;
+    int error = 0;
 
     *ret_added = NULL;
     if (schedule_find_scheduler_locked(target) != NULL)
@@ -55,8 +55,8 @@ SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef targ
                                                    SCRunLoopMode runLoopMode)
 {
     struct SCNetworkReachability *self;
-    struct schedule              *added;
-    int                           error;
+    struct schedule *added;
+    int error;
 
     if (!target_check(target, &self))
         return 0;
@@ -95,8 +95,8 @@ SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef ta
                                                      SCRunLoopMode runLoopMode)
 {
     struct SCNetworkReachability *self;
-    struct schedule              *removed = NULL;
-    int                           error;
+    struct schedule *removed = NULL;
+    int error;
 
     if (!target_check(target, &self))
         return 0;
@@ -130,9 +130,9 @@ static bool is_scheduled(struct SCNetworkReachability *target)
 
 static int schedule_on_scheduler(struct SCNetworkReachability *target, const SCNetworkReachabilityScheduler *scheduler)
 {
-    struct schedule            *schedule;
+    struct schedule *schedule;
     struct library_thread_user *user;
-    int                         error;
+    int error;
 
     if (target_require_state(target) == NULL)
         return ENOMEM;
@@ -177,7 +177,7 @@ static int unschedule_from_scheduler(struct SCNetworkReachability *target)
     return 0;
 }
 
-SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef              target,
+SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef target,
                                             const SCNetworkReachabilityScheduler *scheduler)
 {
     struct SCNetworkReachability *self;

@@ -43,10 +43,10 @@ static struct counted *owner_of_watch(struct path_watch *watch)
 static const struct path_watch_type watch_type = { .owner = owner_of_watch,
                                                    .prefetch = delivery_prefetch,
                                                    .accept = delivery_accept_path };
-static const struct member_type     member_type = { .run = delivery_run_job, .ended = end_schedule_of_member };
+static const struct member_type member_type = { .run = delivery_run_job, .ended = end_schedule_of_member };
 static const struct name_watch_type name_watch_type = { .due = repeat_lookup_of_watch,
                                                         .default_path = set_default_path_of_watch };
-static const struct schedule_parts  no_parts = { 0 };
+static const struct schedule_parts no_parts = { 0 };
 
 _Static_assert(_Alignof(struct schedule_parts) <= PART_ALIGNMENT && _Alignof(struct schedule_name) <= PART_ALIGNMENT &&
                    _Alignof(struct schedule_network) <= PART_ALIGNMENT,
@@ -62,7 +62,7 @@ static struct schedule_parts *own_parts(struct schedule *schedule)
 static void fill_parts(struct schedule *schedule, size_t name_size, size_t network_size)
 {
     struct schedule_parts *parts = own_parts(schedule);
-    char                  *next = (char *)parts + part_size(sizeof *parts);
+    char *next = (char *)parts + part_size(sizeof *parts);
 
     schedule->parts = parts;
     parts->name = part_take(&next, name_size);
@@ -96,9 +96,9 @@ static bool can_share(const struct target_parts *parts)
 struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoopRef loop, bool has_scheduler)
 {
     struct target_state *state = target_state(target);
-    const size_t         name_size = state->parts->lookups != NULL ? sizeof(struct schedule_name) : 0;
-    const size_t         network_size = state->parts->network != NULL ? sizeof(struct schedule_network) : 0;
-    const size_t         parts_size = name_size + network_size > 0 || has_scheduler ? sizeof(struct schedule_parts) : 0;
+    const size_t name_size = state->parts->lookups != NULL ? sizeof(struct schedule_name) : 0;
+    const size_t network_size = state->parts->network != NULL ? sizeof(struct schedule_network) : 0;
+    const size_t parts_size = name_size + network_size > 0 || has_scheduler ? sizeof(struct schedule_parts) : 0;
     struct schedule *schedule = calloc(1, part_size(sizeof *schedule) + part_size(parts_size) + part_size(name_size) +
                                               part_size(network_size));
 
@@ -145,12 +145,12 @@ static bool is_provisional(const struct path *path)
 static int evaluate_new_schedule_locked(const struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
-    const struct target_state    *state = target->state;
-    struct question_memory        memory;
-    struct path                   path;
-    const unsigned                extras = extras_of(state->parts);
-    const int                     error = netns_evaluate(target->netns, path_watch_questions(&schedule->watch, &memory),
-                                                         extras & ~(unsigned)QUERY_FLOW, &path);
+    const struct target_state *state = target->state;
+    struct question_memory memory;
+    struct path path;
+    const unsigned extras = extras_of(state->parts);
+    const int error = netns_evaluate(target->netns, path_watch_questions(&schedule->watch, &memory),
+                                     extras & ~(unsigned)QUERY_FLOW, &path);
 
     if (error != 0)
         return error;
@@ -242,9 +242,9 @@ static int watch_or_follow_locked(struct schedule *schedule)
 int schedule_add_locked(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
-    struct target_state          *state = target->state;
-    SCRunLoopRef                  loop = schedule->loop;
-    int                           error = isolate_schedules_locked(schedule);
+    struct target_state *state = target->state;
+    SCRunLoopRef loop = schedule->loop;
+    int error = isolate_schedules_locked(schedule);
 
     schedule->watch.active = true;
     if (error == 0 && schedule->parts->name != NULL)
@@ -287,8 +287,8 @@ int schedule_add_locked(struct schedule *schedule)
 void schedule_remove_locked(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
-    struct target_state          *state = target->state;
-    bool                          was_queued;
+    struct target_state *state = target->state;
+    bool was_queued;
 
     schedule->watch.active = false;
     state->change_queued = false; /* it may be queued on this loop: then another loop must queue it */
@@ -332,9 +332,9 @@ void schedule_release_removed(struct schedule *schedule)
 /* The loop's thread has ended. Consumes a reference. */
 static void end_schedule_of_member(struct member *member)
 {
-    struct schedule              *schedule = container_of(member, struct schedule, member);
+    struct schedule *schedule = container_of(member, struct schedule, member);
     struct SCNetworkReachability *target = schedule->target;
-    bool                          was_active;
+    bool was_active;
 
     target_lock(target);
     was_active = schedule->watch.active;

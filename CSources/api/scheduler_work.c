@@ -28,11 +28,11 @@ enum work_state { WORK_IDLE, WORK_POSTED, WORK_RUNNING };
 struct scheduler_work {
     _Alignas(WORK_SIZE) struct list node; /* in unused_work */
     SCNetworkReachabilityScheduler scheduler;
-    struct counted                *owner; /* NULL after scheduler_work_end */
+    struct counted *owner; /* NULL after scheduler_work_end */
     void (*run)(struct counted *owner);
     enum work_state state;
-    unsigned        post_number; /* of the last post, modulo WORK_SIZE */
-    unsigned        references;  /* one of the owner, one for each call of `perform`, one for work that is posted */
+    unsigned post_number; /* of the last post, modulo WORK_SIZE */
+    unsigned references;  /* one of the owner, one for each call of `perform`, one for work that is posted */
 };
 
 _Static_assert(sizeof(struct scheduler_work) == WORK_SIZE, "a post's argument must not point into another work");
@@ -41,12 +41,12 @@ _Static_assert(sizeof(struct scheduler_work) == WORK_SIZE, "a post's argument mu
 
 struct work_block {
     struct scheduler_work works[BLOCK_LENGTH];
-    struct work_block    *next;
+    struct work_block *next;
 };
 
 /* Under process_lock, as every struct scheduler_work is. */
 static struct work_block *blocks; /* never freed; linked so that leak checkers find them */
-static struct list        unused_work = { &unused_work, &unused_work };
+static struct list unused_work = { &unused_work, &unused_work };
 
 /* ---- Memory ----------------------------------------------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ static struct scheduler_work *pop_unused_work(void)
 static struct scheduler_work *allocate_work(void)
 {
     struct scheduler_work *work = pop_unused_work();
-    struct work_block     *block;
+    struct work_block *block;
 
     if (work != NULL)
         return work;
@@ -101,7 +101,7 @@ struct scheduler_work *scheduler_work_create(const SCNetworkReachabilitySchedule
                                              void (*run)(struct counted *owner), struct counted *owner)
 {
     struct scheduler_work *work = allocate_work();
-    void                  *info = scheduler->info;
+    void *info = scheduler->info;
 
     if (work == NULL)
         return NULL;
@@ -121,7 +121,7 @@ struct scheduler_work *scheduler_work_create(const SCNetworkReachabilitySchedule
 /* One run of posted work, with a reference to both. */
 struct work_run {
     struct scheduler_work *work;
-    struct counted        *owner; /* NULL: scheduler_work_end was called */
+    struct counted *owner; /* NULL: scheduler_work_end was called */
     void (*run)(struct counted *owner);
 };
 
@@ -145,10 +145,10 @@ static void end_work_run(void *argument)
 /* The function that schedulers are given to run. Does nothing if this post already ran. */
 static void run_posted_work(void *argument)
 {
-    const unsigned         number = (uintptr_t)argument % WORK_SIZE;
+    const unsigned number = (uintptr_t)argument % WORK_SIZE;
     struct scheduler_work *work = (struct scheduler_work *)(void *)((char *)argument - number);
-    struct work_run        run = { .work = work };
-    bool                   is_first_run;
+    struct work_run run = { .work = work };
+    bool is_first_run;
 
     process_lock();
     is_first_run = work->state == WORK_POSTED && work->post_number == number;
@@ -167,12 +167,12 @@ static void run_posted_work(void *argument)
 /* One call of `perform`, with a reference to the work. */
 struct work_post {
     struct scheduler_work *work;
-    void                  *argument;
+    void *argument;
 };
 
 static void perform_post(void *argument)
 {
-    const struct work_post               *post = argument;
+    const struct work_post *post = argument;
     const SCNetworkReachabilityScheduler *scheduler = &post->work->scheduler;
 
     scheduler->perform(scheduler->info, run_posted_work, post->argument);
@@ -188,7 +188,7 @@ static void end_post(void *argument)
 void scheduler_work_post(struct scheduler_work *work, const struct counted *owner)
 {
     struct work_post post = { .work = work };
-    bool             may_post;
+    bool may_post;
 
     process_lock();
     may_post = work->owner == owner && work->state == WORK_IDLE; /* another owner: the struct was reused */

@@ -18,7 +18,7 @@
 
 /* Text in a caller's buffer, as snprintf writes it: cut off at `capacity`. */
 struct text_buffer {
-    char  *bytes;
+    char *bytes;
     size_t capacity;
     size_t length; /* of the whole text */
 };
@@ -26,8 +26,8 @@ struct text_buffer {
 __attribute__((format(printf, 2, 3))) static void append_text(struct text_buffer *text, const char *format, ...)
 {
     const bool fits = text->length < text->capacity;
-    va_list    arguments;
-    int        added;
+    va_list arguments;
+    int added;
 
     va_start(arguments, format);
     added = vsnprintf(fits ? text->bytes + text->length : NULL, fits ? text->capacity - text->length : 0, format,
@@ -63,7 +63,7 @@ static bool begin_text(struct text_buffer *text, char *buffer, size_t capacity)
 
 static const struct {
     SCNetworkReachabilityFlags flag;
-    const char                *word;
+    const char *word;
 } flag_words[] = {
     { kSCNetworkReachabilityFlagsReachable, "Reachable" },
     { kSCNetworkReachabilityFlagsTransientConnection, "Transient Connection" },
@@ -140,8 +140,8 @@ const char *SCErrorDetail(void)
 static const char *errno_text(int status)
 {
     static const char unknown[] = "Unknown error";
-    const locale_t    c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    const char       *text = c != (locale_t)0 && status > 0 && status < ERRNO_END ? strerror_l(status, c) : unknown;
+    const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    const char *text = c != (locale_t)0 && status > 0 && status < ERRNO_END ? strerror_l(status, c) : unknown;
 
     return strncmp(text, unknown, sizeof unknown - 1) == 0 ? unknown : text;
 }
@@ -263,16 +263,16 @@ static void append_evaluation(struct text_buffer *text, const struct path *path)
 
 /* Copied under the target's lock, printed without it. */
 struct description_snapshot {
-    struct schedule_summary     schedules;
-    struct outcome              current;
-    bool                        lookup_running;
+    struct schedule_summary schedules;
+    struct outcome current;
+    bool lookup_running;
     SCNetworkReachabilityReason lookup_result; /* NamePending: there is none */
-    unsigned                    evaluations, deliveries;
+    unsigned evaluations, deliveries;
 };
 
 static struct description_snapshot take_snapshot(struct SCNetworkReachability *target)
 {
-    const struct target_state  *state = target_state(target);
+    const struct target_state *state = target_state(target);
     struct description_snapshot snapshot = { 0 };
 
     if (state == NULL)
@@ -310,9 +310,9 @@ static const char *lookup_words(const struct description_snapshot *snapshot)
 size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *buffer, size_t capacity)
 {
     struct SCNetworkReachability *self;
-    struct description_snapshot   snapshot;
-    struct path                   path;
-    struct text_buffer            text;
+    struct description_snapshot snapshot;
+    struct path path;
+    struct text_buffer text;
 
     if (!target_check(target, &self) || !begin_text(&text, buffer, capacity))
         return 0;

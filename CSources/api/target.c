@@ -92,7 +92,7 @@ static void keep_questions(struct counted *counted)
 
 /* About the default path: the initial questions of all names that are bound to nothing. The question is all zero. */
 static union {
-    struct questions       questions;
+    struct questions questions;
     struct question_memory memory;
 } default_path_questions = {
     .questions = { .counted = { 1, keep_questions }, .reason = kSCNetworkReachabilityReasonNamePending, .count = 1 }
@@ -108,17 +108,17 @@ static struct target_state *create_full_state(const struct target_spec *spec)
 {
     const bool is_plain_name = spec->needs_lookup && question_is_default_path(&spec->questions[0]) &&
                                spec->questions[0].family == AF_UNSPEC;
-    const size_t         questions_length = is_plain_name ? 0 : questions_size(spec->count);
-    const size_t         name_size = spec->name == NULL ? 0 : strlen(spec->name) + 1;
-    const size_t         lookups_size = spec->needs_lookup ? sizeof(struct lookups) : 0;
-    const size_t         details_size = spec->notify_path ? sizeof(struct details) : 0;
-    const size_t         hop_size = spec->notify_next_hop ? sizeof(struct target_hop) : 0;
-    const size_t         network_size = spec->notify_network ? sizeof(struct target_network) : 0;
+    const size_t questions_length = is_plain_name ? 0 : questions_size(spec->count);
+    const size_t name_size = spec->name == NULL ? 0 : strlen(spec->name) + 1;
+    const size_t lookups_size = spec->needs_lookup ? sizeof(struct lookups) : 0;
+    const size_t details_size = spec->notify_path ? sizeof(struct details) : 0;
+    const size_t hop_size = spec->notify_next_hop ? sizeof(struct target_hop) : 0;
+    const size_t network_size = spec->notify_network ? sizeof(struct target_network) : 0;
     struct target_state *state = calloc(1, part_size(sizeof *state) + part_size(sizeof *state->parts) +
                                                part_size(questions_length) + part_size(lookups_size) +
                                                part_size(details_size) + part_size(hop_size) + part_size(network_size) +
                                                name_size);
-    char                *next = (char *)state + part_size(sizeof *state);
+    char *next = (char *)state + part_size(sizeof *state);
     struct target_parts *parts;
 
     if (state == NULL)
@@ -158,7 +158,7 @@ struct questions *target_initial_questions(const struct SCNetworkReachability *t
 struct questions *target_retain_questions(struct SCNetworkReachability *target, struct question_memory *memory)
 {
     const struct target_parts *parts = target_parts(target);
-    struct questions          *questions;
+    struct questions *questions;
 
     if (parts->initial == NULL)
         return question_of_address(&target->address, memory);
@@ -192,7 +192,7 @@ void target_release(struct SCNetworkReachability *target)
 static void free_target(struct counted *counted)
 {
     struct SCNetworkReachability *target = container_of(counted, struct SCNetworkReachability, memory);
-    struct lookups               *lookups = target_parts(target)->lookups;
+    struct lookups *lookups = target_parts(target)->lookups;
 
     if (lookups != NULL) {
         lookup_waiter_close(&lookups->waiter);
@@ -238,7 +238,7 @@ static void begin_lookups(struct SCNetworkReachability *target, struct lookups *
 struct SCNetworkReachability *target_create(const struct target_spec *spec)
 {
     struct SCNetworkReachability *target = calloc(1, sizeof *target);
-    int                           error;
+    int error;
 
     if (target == NULL) {
         error_set(ENOMEM);

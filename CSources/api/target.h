@@ -18,11 +18,11 @@
 enum target_kind { TARGET_ADDRESS, TARGET_PAIR, TARGET_NAME, TARGET_DEFAULT };
 
 struct SCNetworkReachability {
-    uint32_t       type;       /* must be first: object_is reads it */
-    unsigned       era;        /* process_era() at creation */
-    atomic_uint    references; /* of users, active schedules and a delivery; the last one ends the target */
-    uint8_t        kind;       /* enum target_kind; constant */
-    struct address address;    /* of a plain target: its only question is question_of_address */
+    uint32_t type;          /* must be first: object_is reads it */
+    unsigned era;           /* process_era() at creation */
+    atomic_uint references; /* of users, active schedules and a delivery; the last one ends the target */
+    uint8_t kind;           /* enum target_kind; constant */
+    struct address address; /* of a plain target: its only question is question_of_address */
 
     /* PUBLISHED_... and, in the low 32 bits, the flags. GetFlags of a scheduled target uses nothing else. 0: not
      * scheduled. */
@@ -33,50 +33,50 @@ struct SCNetworkReachability {
     struct target_state *_Atomic state;
 
     struct counted memory; /* a reference for all of `references`, and one of each struct schedule */
-    struct netns  *netns;
+    struct netns *netns;
 };
 
 /* What a target needs to report changes. Under `lock`, unless a comment says otherwise. */
 struct target_state {
     /* An evaluation uses these, which is why they are together. */
-    pthread_mutex_t lock;          /* taken before a loop's lock, never held while user code runs */
-    atomic_uint     path_version;  /* grows with `current` and with new questions; read without the lock */
-    struct outcome  current;       /* of the last evaluation */
-    struct outcome  delivered;     /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
-    bool            owed;          /* a delivery must come, even if nothing changed */
-    bool            owed_next;     /* the next evaluation sets `owed` */
-    bool            is_delivering; /* a callback is running */
-    bool            change_queued; /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
-    unsigned        evaluations, deliveries; /* counters for GetDescription */
+    pthread_mutex_t lock;             /* taken before a loop's lock, never held while user code runs */
+    atomic_uint path_version;         /* grows with `current` and with new questions; read without the lock */
+    struct outcome current;           /* of the last evaluation */
+    struct outcome delivered;         /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
+    bool owed;                        /* a delivery must come, even if nothing changed */
+    bool owed_next;                   /* the next evaluation sets `owed` */
+    bool is_delivering;               /* a callback is running */
+    bool change_queued;               /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
+    unsigned evaluations, deliveries; /* counters for GetDescription */
 
     struct schedule *schedules; /* the first; NULL: not scheduled */
-    struct callback  callback;
+    struct callback callback;
 
     const struct target_parts *parts; /* constant */
 };
 
 /* What only some targets have. In the memory of their state. Constant, from the Create call. */
 struct target_parts {
-    struct questions      *initial;      /* of a name until it is resolved: one, about the default path. NULL: plain */
-    const char            *name;         /* NULL: not a TARGET_NAME */
-    struct lookups        *lookups;      /* NULL: no name, or localhost */
-    struct details        *details;      /* NULL: the target reports no details (option NotifyPath) */
-    bool                   reports_flow; /* a change of the path's flow makes a callback */
-    struct target_hop     *hop;          /* NULL: the target does not report the next hop (option NotifyNextHop) */
-    struct target_network *network;      /* NULL: the target does not report the network (option NotifyNetwork) */
+    struct questions *initial;      /* of a name until it is resolved: one, about the default path. NULL: plain */
+    const char *name;               /* NULL: not a TARGET_NAME */
+    struct lookups *lookups;        /* NULL: no name, or localhost */
+    struct details *details;        /* NULL: the target reports no details (option NotifyPath) */
+    bool reports_flow;              /* a change of the path's flow makes a callback */
+    struct target_hop *hop;         /* NULL: the target does not report the next hop (option NotifyNextHop) */
+    struct target_network *network; /* NULL: the target does not report the network (option NotifyNetwork) */
 };
 
 /* The look-ups of a target's name. Under the target's lock. */
 struct lookups {
     struct SCNetworkReachability *target;
-    struct questions             *questions; /* the current ones */
-    struct lookup_waiter          waiter;
-    bool                          running;
-    bool                          outdated;       /* something changed while it was running: repeat it */
-    bool                          failure_hidden; /* the last result was a failure that is not reported */
-    bool                          doubted;        /* the last look-up failed, or was slow */
-    int64_t                       retry_delay;
-    int64_t                       next; /* when, by clock_now(); NEVER: when the current one ends */
+    struct questions *questions; /* the current ones */
+    struct lookup_waiter waiter;
+    bool running;
+    bool outdated;       /* something changed while it was running: repeat it */
+    bool failure_hidden; /* the last result was a failure that is not reported */
+    bool doubted;        /* the last look-up failed, or was slow */
+    int64_t retry_delay;
+    int64_t next; /* when, by clock_now(); NEVER: when the current one ends */
 };
 
 /* The paths of which `current` and `delivered` are a part. Under the target's lock. */
@@ -87,15 +87,15 @@ struct details {
 /* The next hop of `current`. Under the target's lock. */
 struct target_hop {
     struct address address;
-    uint32_t       index;
-    bool           failed, delivered; /* has it failed: now, and by the last callback */
-    bool           settled;           /* `delivered` is known: the first evaluation of a schedule does not read it */
+    uint32_t index;
+    bool failed, delivered; /* has it failed: now, and by the last callback */
+    bool settled;           /* `delivered` is known: the first evaluation of a schedule does not read it */
 };
 
 /* The network path that was reported last. Under the target's lock. */
 struct target_network {
     struct network_path *path; /* NULL: not scheduled */
-    bool                 told; /* a loop's monitor has reported it: another one need not do it again */
+    bool told;                 /* a loop's monitor has reported it: another one need not do it again */
 };
 
 #define PUBLISHED_SCHEDULED (UINT64_C(1) << 32)
@@ -107,12 +107,12 @@ struct target_network {
 /* What the arguments of a Create call mean. */
 struct target_spec {
     enum target_kind kind;
-    const char      *name;   /* NULL: not a TARGET_NAME */
-    uint8_t          family; /* of the addresses; AF_UNSPEC: a name, whose addresses can be of both */
-    struct question  questions[TARGET_SPEC_QUESTIONS];
-    size_t           count; /* of questions */
-    bool             needs_lookup, notify_path, notify_network, notify_next_hop, reports_flow;
-    struct netns    *netns; /* NULL: that of the calling thread */
+    const char *name; /* NULL: not a TARGET_NAME */
+    uint8_t family;   /* of the addresses; AF_UNSPEC: a name, whose addresses can be of both */
+    struct question questions[TARGET_SPEC_QUESTIONS];
+    size_t count; /* of questions */
+    bool needs_lookup, notify_path, notify_network, notify_next_hop, reports_flow;
+    struct netns *netns; /* NULL: that of the calling thread */
 };
 
 /* Returns NULL and sets SCError() if it fails. */

@@ -19,7 +19,7 @@
 static void copy_questions(struct SCNetworkReachability *from, struct SCNetworkReachability *copy)
 {
     struct question_memory memory;
-    struct questions      *questions;
+    struct questions *questions;
 
     if (target_parts(from)->lookups == NULL)
         return;
@@ -35,15 +35,15 @@ static void copy_questions(struct SCNetworkReachability *from, struct SCNetworkR
 /* Returns NULL and sets SCError() if it fails. */
 static struct SCNetworkReachability *copy_target(struct SCNetworkReachability *from)
 {
-    struct question_memory        memory;
-    const struct questions       *initial = target_initial_questions(from, &memory);
-    struct target_spec            spec = { .kind = from->kind,
-                                           .name = target_parts(from)->name,
-                                           .count = initial->count,
-                                           .needs_lookup = target_parts(from)->lookups != NULL,
-                                           .notify_path = true, /* GetLastPath is for such targets */
-                                           .reports_flow = target_parts(from)->reports_flow,
-                                           .netns = from->netns };
+    struct question_memory memory;
+    const struct questions *initial = target_initial_questions(from, &memory);
+    struct target_spec spec = { .kind = from->kind,
+                                .name = target_parts(from)->name,
+                                .count = initial->count,
+                                .needs_lookup = target_parts(from)->lookups != NULL,
+                                .notify_path = true, /* GetLastPath is for such targets */
+                                .reports_flow = target_parts(from)->reports_flow,
+                                .netns = from->netns };
     struct SCNetworkReachability *copy;
 
     memcpy(spec.questions, initial->items, spec.count * sizeof *spec.questions);
@@ -57,10 +57,10 @@ static struct SCNetworkReachability *copy_target(struct SCNetworkReachability *f
 
 struct wait {
     SCNetworkReachabilityCondition condition;
-    int64_t                        until;
-    SCNetworkReachabilityPath      path;    /* the latest */
-    SCNetworkReachabilityPath      first;   /* the first one that is known and reachable; size 0: there was none */
-    bool                           changed; /* a known path was not reachable, or other than the first */
+    int64_t until;
+    SCNetworkReachabilityPath path;  /* the latest */
+    SCNetworkReachabilityPath first; /* the first one that is known and reachable; size 0: there was none */
+    bool changed;                    /* a known path was not reachable, or other than the first */
 };
 
 static bool is_known(const SCNetworkReachabilityPath *path)
@@ -158,7 +158,7 @@ static int drive(struct wait *wait, SCRunLoopRef loop, SCNetworkReachabilityRef 
 static int drive_copy(struct wait *wait, SCNetworkReachabilityRef copy)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
-    int          result = -1;
+    int result = -1;
 
     if (loop == NULL)
         return -1;
@@ -174,7 +174,7 @@ static int drive_copy(struct wait *wait, SCNetworkReachabilityRef copy)
 static int wait_for_condition(struct wait *wait, struct SCNetworkReachability *target)
 {
     struct SCNetworkReachability *copy;
-    int                           result;
+    int result;
 
     if (!SCNetworkReachabilityGetPath(target, &wait->path))
         return -1;
@@ -218,9 +218,9 @@ static bool check_arguments(SCNetworkReachabilityCondition condition, double sec
 int SCNetworkReachabilityWait(SCNetworkReachabilityRef target, SCNetworkReachabilityCondition condition, double seconds,
                               SCNetworkReachabilityPath *path)
 {
-    struct wait                   wait = { .condition = condition, .path = kSCNetworkReachabilityPathInitializer };
+    struct wait wait = { .condition = condition, .path = kSCNetworkReachabilityPathInitializer };
     struct SCNetworkReachability *self;
-    int                           result;
+    int result;
 
     if (!target_check(target, &self) || !check_arguments(condition, seconds, path))
         return -1;

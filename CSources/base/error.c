@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <reachability/reachability.h>
 
-static _Thread_local int         last_error;
+static _Thread_local int last_error;
 static _Thread_local const char *last_detail, *next_detail; /* NULL: none */
 
 void error_set(int status)

@@ -23,7 +23,7 @@
 /* ---- Contents --------------------------------------------------------------------------------------------------- */
 
 struct contents {
-    char  *bytes;
+    char *bytes;
     size_t length, size;
 };
 
@@ -41,7 +41,7 @@ static int open_to_read(const char *path)
 static bool make_room(struct contents *contents, size_t limit)
 {
     size_t size = contents->size == 0 ? FIRST_SIZE : 2 * contents->size;
-    char  *bytes;
+    char *bytes;
 
     if (size > limit)
         size = limit;
@@ -74,8 +74,8 @@ static int read_to_end(int fd, size_t limit, struct contents *contents)
 int file_read(const char *path, size_t limit, char **ret, size_t *ret_length)
 {
     struct contents contents = { 0 };
-    const int       fd = open_to_read(path);
-    int             error;
+    const int fd = open_to_read(path);
+    int error;
 
     if (fd < 0 && !filestamp_means_absent(errno))
         return errno;
@@ -99,7 +99,7 @@ int file_read(const char *path, size_t limit, char **ret, size_t *ret_length)
 static bool mtime_is_settled(struct timespec modified)
 {
     struct timespec now;
-    int64_t         age;
+    int64_t age;
 
     clock_gettime(CLOCK_REALTIME, &now);
     if (now.tv_sec - modified.tv_sec > 1 || modified.tv_sec - now.tv_sec > 1)

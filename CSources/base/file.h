@@ -16,12 +16,12 @@ int file_read(const char *path, size_t limit, char **ret, size_t *ret_length);
 /* A file stamp: a file's identity and times. A different stamp means that the file changed. */
 
 struct filestamp {
-    dev_t           device;
-    ino_t           inode;
-    off_t           size;
+    dev_t device;
+    ino_t inode;
+    off_t size;
     struct timespec modified; /* the contents */
     struct timespec changed;  /* the contents, or the owner or permissions */
-    bool            settled;  /* false: it was just written, so another write may leave the same stamp */
+    bool settled;             /* false: it was just written, so another write may leave the same stamp */
 };
 
 /* Whether an errno means that the file is absent (it does not exist, or this process may not read it). Other errnos are

@@ -22,7 +22,7 @@ static struct hash_node **step_down(struct hash_node *node, uint64_t *bits)
 void hash_tree_add(struct hash_node **root, struct hash_node *node)
 {
     struct hash_node **place = root;
-    uint64_t           bits = node->hash;
+    uint64_t bits = node->hash;
 
     while (*place != NULL)
         place = step_down(*place, &bits);
@@ -30,11 +30,11 @@ void hash_tree_add(struct hash_node **root, struct hash_node *node)
     *place = node;
 }
 
-struct hash_node *hash_tree_find(struct hash_node *root, uint64_t                                               hash,
+struct hash_node *hash_tree_find(struct hash_node *root, uint64_t hash,
                                  bool (*is_wanted)(const struct hash_node *node, const void *info), const void *info)
 {
     struct hash_node *node = root;
-    uint64_t          bits = hash;
+    uint64_t bits = hash;
 
     while (node != NULL && (node->hash != hash || !is_wanted(node, info)))
         node = *step_down(node, &bits);
@@ -59,7 +59,7 @@ static struct hash_node **find_leaf(struct hash_node **place)
 void hash_tree_remove(struct hash_node **root, struct hash_node *node)
 {
     struct hash_node **place = root, **leaf_place, *leaf;
-    uint64_t           bits = node->hash;
+    uint64_t bits = node->hash;
 
     while (*place != node)
         place = step_down(*place, &bits);

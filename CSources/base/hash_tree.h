@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct hash_node {
-    uint64_t          hash;
+    uint64_t hash;
     struct hash_node *children[4];
 };
 
@@ -20,7 +20,7 @@ struct hash_node {
 void hash_tree_add(struct hash_node **root, struct hash_node *node);
 
 /* Returns a node with this hash for which `is_wanted` returns true; NULL: there is none. */
-struct hash_node *hash_tree_find(struct hash_node *root, uint64_t                                               hash,
+struct hash_node *hash_tree_find(struct hash_node *root, uint64_t hash,
                                  bool (*is_wanted)(const struct hash_node *node, const void *info), const void *info);
 
 /* Removes a node that is in the tree. */

@@ -31,7 +31,7 @@ int64_t heap_nearest(const struct heap *heap)
 static struct heap_node **find_place(struct heap *heap, size_t number, struct heap_node **ret_parent)
 {
     struct heap_node **place = &heap->root;
-    int                bit = (int)sizeof number * CHAR_BIT - 1 - __builtin_clzl(number);
+    int bit = (int)sizeof number * CHAR_BIT - 1 - __builtin_clzl(number);
 
     *ret_parent = NULL;
     while (--bit >= 0) {
@@ -65,8 +65,8 @@ static void replace_node(struct heap *heap, struct heap_node *node, struct heap_
 
 static void exchange_with_parent(struct heap *heap, struct heap_node *node)
 {
-    struct heap_node       *parent = node->parent;
-    const int               side = parent->children[1] == node;
+    struct heap_node *parent = node->parent;
+    const int side = parent->children[1] == node;
     struct heap_node *const children[2] = { node->children[0], node->children[1] };
 
     *place_of_node(heap, parent) = node;
@@ -101,9 +101,9 @@ static void add_last(struct heap *heap, struct heap_node *node)
 
 static void remove_node(struct heap *heap, struct heap_node *node)
 {
-    struct heap_node  *parent;
+    struct heap_node *parent;
     struct heap_node **place = find_place(heap, heap->count--, &parent);
-    struct heap_node  *last = *place;
+    struct heap_node *last = *place;
 
     *place = NULL;
     if (last != node) {

@@ -15,13 +15,13 @@
 
 struct heap_node {
     struct heap_node *parent, *children[2];
-    int64_t           deadline; /* of clock_now; NEVER: it is in no heap */
+    int64_t deadline; /* of clock_now; NEVER: it is in no heap */
 };
 
 /* All zero: an empty heap. */
 struct heap {
     struct heap_node *root;
-    size_t            count;
+    size_t count;
 };
 
 void heap_node_init(struct heap_node *node);

@@ -89,8 +89,8 @@ struct namespace_call {
     const struct netns_handle *handle;
     int (*run)(void *argument);
     void *argument;
-    bool  has_entered;
-    int   error;
+    bool has_entered;
+    int error;
 };
 
 static void *call_in_namespace(void *argument)
@@ -107,9 +107,9 @@ static void *call_in_namespace(void *argument)
 int netns_handle_run(struct netns_handle *handle, int (*run)(void *argument), void *argument)
 {
     struct namespace_call call = { .handle = handle, .run = run, .argument = argument };
-    struct netns_id       current;
-    pthread_t             thread;
-    int                   error = netns_id_current(&current);
+    struct netns_id current;
+    pthread_t thread;
+    int error = netns_id_current(&current);
 
     if (error != 0)
         return error;
@@ -132,7 +132,7 @@ int netns_handle_run(struct netns_handle *handle, int (*run)(void *argument), vo
 int netns_handle_enter_locked(struct netns_handle *handle)
 {
     struct netns_id current;
-    const int       error = netns_id_current(&current);
+    const int error = netns_id_current(&current);
 
     if (error != 0 || handle->id.inode == 0 || netns_id_equal(handle->id, current))
         return error;
@@ -151,7 +151,7 @@ int netns_handle_enter(struct netns_handle *handle)
 
 void netns_enter_process_namespace(void)
 {
-    struct netns_id   current, wanted;
+    struct netns_id current, wanted;
     struct descriptor descriptor;
 
     if (netns_id_current(&current) != 0 || read_netns_id(PROCESS_NAMESPACE, &wanted) != 0 ||

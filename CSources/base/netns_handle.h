@@ -15,18 +15,18 @@ struct netns_id {
 };
 
 struct netns_handle {
-    struct netns_id   id;
+    struct netns_id id;
     struct descriptor descriptor; /* for setns(2); closed if there is no identity */
 };
 
 #define NETNS_HANDLE_CLOSED ((struct netns_handle){ .descriptor = { .fd = -1 } })
 
 /* Reads the calling thread's namespace. Returns 0 or an errno. The inode is 0 without access to /proc. */
-int  netns_id_current(struct netns_id *ret);
+int netns_id_current(struct netns_id *ret);
 bool netns_id_equal(struct netns_id a, struct netns_id b);
 
 /* Opens the calling thread's namespace, whose identity the caller has read. Returns 0 or an errno. */
-int  netns_handle_open(struct netns_id id, struct netns_handle *ret);
+int netns_handle_open(struct netns_id id, struct netns_handle *ret);
 void netns_handle_close(struct netns_handle *handle);
 
 /* Calls `run` in the namespace and returns its result, or an errno. The calling thread does not change its namespace:

@@ -22,11 +22,11 @@
 #endif
 
 struct process_era process_era_page;
-static bool        is_cleared_in_children; /* process_era_page */
-static unsigned    last_era;               /* the parent's, in a child that has not begun its era */
+static bool is_cleared_in_children; /* process_era_page */
+static unsigned last_era;           /* the parent's, in a child that has not begun its era */
 
 static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
-static atomic_bool     fork_handlers_registered; /* changed under the lock */
+static atomic_bool fork_handlers_registered; /* changed under the lock */
 
 #define BUCKETS     256
 #define SMALL_STACK (256 * 1024) /* the resolver uses less than 100 KiB */
@@ -226,8 +226,8 @@ int descriptor_read(const struct descriptor *descriptor, void *bytes, size_t siz
 static int start_thread(void *(*run)(void *argument), void *argument, bool detached, size_t stack, pthread_t *ret)
 {
     pthread_attr_t attributes;
-    sigset_t       all, before;
-    int            error = pthread_attr_init(&attributes);
+    sigset_t all, before;
+    int error = pthread_attr_init(&attributes);
 
     if (error != 0)
         return error;
@@ -253,7 +253,7 @@ int process_start_thread(void *(*run)(void *argument), void *argument, bool deta
 int process_start_small_thread(void *(*run)(void *argument), void *argument)
 {
     pthread_t thread;
-    int       error = start_thread(run, argument, true, SMALL_STACK, &thread);
+    int error = start_thread(run, argument, true, SMALL_STACK, &thread);
 
     if (error == EINVAL)
         error = start_thread(run, argument, true, 0, &thread);

@@ -41,8 +41,8 @@ struct process_era {
     atomic_uint begun;                                /* how many threads have begun it */
 };
 extern __attribute__((visibility("hidden"))) struct process_era process_era_page;
-__attribute__((cold)) unsigned                                  process_begin_era(void);
-static inline unsigned                                          process_era(void)
+__attribute__((cold)) unsigned process_begin_era(void);
+static inline unsigned process_era(void)
 {
     const unsigned era = atomic_load_explicit(&process_era_page.current, memory_order_acquire);
 
@@ -65,9 +65,9 @@ void process_unlock(void);
  * from one call of the program to the next asks descriptor_is_ours before each use. */
 struct descriptor {
     struct descriptor *next;
-    atomic_int         fd;       /* -1: closed */
-    atomic_bool        marked;   /* descriptor_is_ours can recognize it */
-    atomic_bool        replaced; /* the library has a later descriptor with this number */
+    atomic_int fd;        /* -1: closed */
+    atomic_bool marked;   /* descriptor_is_ours can recognize it */
+    atomic_bool replaced; /* the library has a later descriptor with this number */
 };
 
 #define DESCRIPTOR_CLOSED ((struct descriptor){ .fd = -1 })

@@ -56,11 +56,11 @@ INLINE void mix_word(uint64_t v[4], uint64_t word)
 
 uint64_t siphash(const void *bytes, size_t length, const unsigned char key[SIPHASH_KEY_SIZE])
 {
-    const uint64_t       k0 = read_word(key), k1 = read_word(key + 8);
-    uint64_t             v[4] = { k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
-                                  k1 ^ 0x7465646279746573 };
+    const uint64_t k0 = read_word(key), k1 = read_word(key + 8);
+    uint64_t v[4] = { k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
+                      k1 ^ 0x7465646279746573 };
     const unsigned char *at = bytes;
-    size_t               left = length;
+    size_t left = length;
 
     for (; left >= 8; at += 8, left -= 8)
         mix_word(v, read_word(at));
@@ -74,7 +74,7 @@ uint64_t siphash(const void *bytes, size_t length, const unsigned char key[SIPHA
 const unsigned char *siphash_process_key(void)
 {
     static const unsigned char none[SIPHASH_KEY_SIZE]; /* every kernel since 2.6.29 gives a key */
-    const unsigned long        address = getauxval(AT_RANDOM);
+    const unsigned long address = getauxval(AT_RANDOM);
 
     return address != 0 ? (const unsigned char *)address : none;
 }

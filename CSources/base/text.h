@@ -11,7 +11,7 @@
 /* Text without a terminating NUL. */
 struct span {
     const char *start;
-    size_t      length;
+    size_t length;
 };
 
 /* Whether a text is equal to one of the words of an array. */

@@ -47,7 +47,7 @@ static uint8_t known_protocol(int protocol, uint8_t family)
 static int read_device(int fd, struct question *ret)
 {
     socklen_t length = sizeof ret->interface;
-    int       index, error = read_option(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &index);
+    int index, error = read_option(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &index);
 
     if (index != 0)
         ret->scope = (uint32_t)index;
@@ -65,8 +65,8 @@ static uint16_t port_of(const struct sockaddr_storage *address)
 static int read_options(int fd, struct question *ret)
 {
     const bool is_ipv4 = ret->destination.family == AF_INET;
-    int        protocol = 0, class = 0, mark = 0, type = 0;
-    int        error = read_option(fd, SOL_SOCKET, SO_PROTOCOL, &protocol);
+    int protocol = 0, class = 0, mark = 0, type = 0;
+    int error = read_option(fd, SOL_SOCKET, SO_PROTOCOL, &protocol);
 
     if (error == 0)
         error = read_option(fd, is_ipv4 ? IPPROTO_IP : IPPROTO_IPV6, is_ipv4 ? IP_TOS : IPV6_TCLASS, &class);
@@ -85,7 +85,7 @@ static int read_options(int fd, struct question *ret)
 static int read_addresses(int fd, struct question *ret)
 {
     struct sockaddr_storage local, remote;
-    socklen_t               local_length = sizeof local, remote_length = sizeof remote;
+    socklen_t local_length = sizeof local, remote_length = sizeof remote;
 
     if (getpeername(fd, (struct sockaddr *)&remote, &remote_length) != 0 ||
         getsockname(fd, (struct sockaddr *)&local, &local_length) != 0)
@@ -106,7 +106,7 @@ static int read_addresses(int fd, struct question *ret)
 int connected_socket_read(int fd, struct question *ret)
 {
     struct stat status;
-    int         family, error;
+    int family, error;
 
     *ret = (struct question){ 0 };
     if (fstat(fd, &status) != 0)

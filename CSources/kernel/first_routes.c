@@ -15,14 +15,14 @@
 #include "base/text.h"
 
 struct reading {
-    struct rtnetlink          *rtnetlink; /* for its buffer */
+    struct rtnetlink *rtnetlink; /* for its buffer */
     const struct first_routes *what;
-    struct netlink            *netlink;
-    size_t                     length; /* of the last datagram */
+    struct netlink *netlink;
+    size_t length; /* of the last datagram */
     bool (*visit)(void *info, const struct route *route);
-    void                 *info;
+    void *info;
     enum first_routes_end result;
-    bool                  ended;
+    bool ended;
 };
 
 /* If a route changes between two datagrams, the kernel can skip another one, and does not say so. So a socket for more
@@ -52,10 +52,10 @@ static void read_message(struct reading *reading, const struct nlmsghdr *header,
 
 static void read_datagram(struct reading *reading)
 {
-    struct span    datagram = { .start = reading->rtnetlink->buffer };
-    const ssize_t  length = netlink_receive(reading->netlink, reading->rtnetlink->buffer, NETLINK_BUFFER_SIZE);
+    struct span datagram = { .start = reading->rtnetlink->buffer };
+    const ssize_t length = netlink_receive(reading->netlink, reading->rtnetlink->buffer, NETLINK_BUFFER_SIZE);
     struct message message;
-    size_t         step;
+    size_t step;
 
     if (length <= 0)
         end(reading, FIRST_ROUTES_CHANGED);
@@ -69,9 +69,9 @@ static void read_datagram(struct reading *reading)
 
 static int start_dump(struct reading *reading)
 {
-    const struct first_routes     *what = reading->what;
+    const struct first_routes *what = reading->what;
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    struct nlmsghdr               *header = (struct nlmsghdr *)request;
+    struct nlmsghdr *header = (struct nlmsghdr *)request;
 
     if (what->table != RT_TABLE_UNSPEC)
         (void)netlink_set_strict(reading->netlink, true);
@@ -120,9 +120,9 @@ static bool read_rest(struct reading *reading, unsigned limit)
 static int end_dump(struct reading *reading)
 {
     struct netns_handle *netns = reading->rtnetlink->netns;
-    struct netlink       probe, *netlink = reading->netlink;
-    const uint32_t       sequence = netlink->sequence;
-    int                  error;
+    struct netlink probe, *netlink = reading->netlink;
+    const uint32_t sequence = netlink->sequence;
+    int error;
 
     if (read_rest(reading, REST_LIMIT))
         return 0;
@@ -152,10 +152,10 @@ static int read_one_datagram(struct reading *reading)
 static int read_all(void *argument)
 {
     struct reading *reading = argument;
-    const unsigned  group = reading->what->family == AF_INET6 ? RTNLGRP_IPV6_ROUTE : RTNLGRP_IPV4_ROUTE;
-    bool            refused;
-    struct netlink  own;
-    int             error = netlink_open_both(&own, &group, 1, &refused);
+    const unsigned group = reading->what->family == AF_INET6 ? RTNLGRP_IPV6_ROUTE : RTNLGRP_IPV4_ROUTE;
+    bool refused;
+    struct netlink own;
+    int error = netlink_open_both(&own, &group, 1, &refused);
 
     if (error != 0)
         return error;
@@ -170,7 +170,7 @@ static int read_all(void *argument)
     return error;
 }
 
-int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes     *what,
+int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *what,
                       bool (*visit)(void *info, const struct route *route), void *info, enum first_routes_end *ret)
 {
     struct reading reading = { .rtnetlink = rtnetlink,
@@ -179,7 +179,7 @@ int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes    
                                .visit = visit,
                                .info = info,
                                .result = FIRST_ROUTES_MORE };
-    int            error;
+    int error;
 
     if (what->datagrams == 1)
         error = read_one_datagram(&reading);

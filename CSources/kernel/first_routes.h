@@ -12,7 +12,7 @@ enum first_routes_end {
 
 /* What to read: at most so many datagrams, of about 250 routes each. */
 struct first_routes {
-    uint8_t  family;
+    uint8_t family;
     uint32_t table; /* RT_TABLE_UNSPEC: all */
     unsigned datagrams;
 };
@@ -22,7 +22,7 @@ struct first_routes {
  *
  * More than one datagram is read over a socket of its own: to close it ends the dump. One is read over the socket for
  * requests, which is replaced if the table is long. So there must be no groups on it, and no replies to come. */
-int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes     *what,
+int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *what,
                       bool (*visit)(void *info, const struct route *route), void *info, enum first_routes_end *ret);
 
 #endif

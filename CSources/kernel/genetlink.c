@@ -21,13 +21,13 @@
 /* The family to look for, and where to store its number. */
 struct family_search {
     const char *name;
-    uint16_t   *ret;
+    uint16_t *ret;
 };
 
 /* Writes a request without attributes. */
 static struct nlmsghdr *put_generic_request(void *buffer, uint16_t family, uint16_t flags, uint8_t command)
 {
-    struct nlmsghdr   *header = mnl_nlmsg_put_header(buffer);
+    struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
     struct genlmsghdr *generic;
 
     header->nlmsg_type = family;
@@ -46,10 +46,10 @@ struct attribute_walk genetlink_walk(const struct nlmsghdr *message)
 static void compare_family(void *info, const struct nlmsghdr *message)
 {
     const struct family_search *search = info;
-    struct attribute_walk       walk = genetlink_walk(message);
-    struct attribute            attribute;
-    char                        name[16] = "";
-    uint16_t                    family = 0;
+    struct attribute_walk walk = genetlink_walk(message);
+    struct attribute attribute;
+    char name[16] = "";
+    uint16_t family = 0;
 
     while (attribute_next(&walk, &attribute)) {
         if (attribute.type == CTRL_ATTR_FAMILY_NAME)
@@ -64,8 +64,8 @@ static void compare_family(void *info, const struct nlmsghdr *message)
 static int find_generic_family(struct genetlink *genetlink, const char *name)
 {
     _Alignas(struct nlmsghdr) char request[REQUEST_SIZE];
-    struct family_search           search = { .name = name, .ret = &genetlink->family };
-    int                            error = EAGAIN;
+    struct family_search search = { .name = name, .ret = &genetlink->family };
+    int error = EAGAIN;
 
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++)
         error = netlink_exchange(&genetlink->netlink,
@@ -101,7 +101,7 @@ int genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags
                     void (*handle)(void *info, const struct nlmsghdr *message), void *info)
 {
     _Alignas(struct nlmsghdr) char request[REQUEST_SIZE];
-    struct nlmsghdr               *header;
+    struct nlmsghdr *header;
 
     if (genetlink->family == 0)
         return ENOENT;

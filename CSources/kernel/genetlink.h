@@ -10,8 +10,8 @@
 /* A socket, and the family that its requests go to. */
 struct genetlink {
     struct netlink netlink;
-    void          *buffer; /* NULL: closed */
-    uint16_t       family; /* 0: the kernel has no such family */
+    void *buffer;    /* NULL: closed */
+    uint16_t family; /* 0: the kernel has no such family */
 };
 
 #define GENETLINK_CLOSED ((struct genetlink){ .netlink = NETLINK_CLOSED })

@@ -52,7 +52,7 @@ static int verify_index(int fd, uint32_t index, struct ifreq *request)
 int ioctl_link_flags(int fd, uint32_t index, uint32_t *ret)
 {
     struct ifreq request;
-    int          error = query_link_name(fd, index, &request);
+    int error = query_link_name(fd, index, &request);
 
     if (error != 0)
         return error;
@@ -65,7 +65,7 @@ int ioctl_link_flags(int fd, uint32_t index, uint32_t *ret)
 static int query_link_once(int fd, uint32_t index, struct link *ret)
 {
     struct ifreq request;
-    int          error;
+    int error;
 
     memset(ret, 0, sizeof *ret);
     ret->index = index;
@@ -96,7 +96,7 @@ int ioctl_link(int fd, uint32_t index, struct link *ret)
 void ioctl_link_driver(int fd, const char *name, struct link_driver *ret)
 {
     struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
-    struct ifreq           request = { .ifr_data = (char *)&info };
+    struct ifreq request = { .ifr_data = (char *)&info };
 
     *ret = (struct link_driver){ 0 };
     memcpy(request.ifr_name, name, strnlen(name, sizeof request.ifr_name - 1));

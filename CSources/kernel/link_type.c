@@ -20,10 +20,10 @@
 
 /* What reading one link's type needs, for it and for the links below it. */
 struct link_type_reader {
-    struct netlink   netlink;
+    struct netlink netlink;
     struct genetlink nl80211;
-    void            *buffer;
-    unsigned         links_read;
+    void *buffer;
+    unsigned links_read;
 };
 
 /* ---- One link --------------------------------------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ static void parse_link_reply(void *info, const struct nlmsghdr *header)
 static int query_link(struct link_type_reader *reader, uint32_t index, struct message *ret)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    int                            error;
+    int error;
 
     *ret = (struct message){ 0 };
     message_put_link_query(request, 0, index);
@@ -51,7 +51,7 @@ static bool is_cellular_driver(const struct link_driver *driver)
     static const char *const modem_drivers[] = { "qmi_wwan", "cdc_mbim", "huawei_cdc_ncm", "sierra_net",
                                                  "hso",      "lg-vl600", "kalmia" };
     static const char *const usb_drivers[] = { "cdc_ether", "cdc_ncm" };
-    static const char        modem[] = "Mobile Broadband Network Device";
+    static const char modem[] = "Mobile Broadband Network Device";
 
     return TEXT_IS_ONE_OF(driver->name, modem_drivers) ||
            (TEXT_IS_ONE_OF(driver->name, usb_drivers) && strncmp(driver->firmware, modem, sizeof modem - 1) == 0);
@@ -61,8 +61,8 @@ static bool is_cellular_driver(const struct link_driver *driver)
 static int query_device(struct link_type_reader *reader, struct link *link)
 {
     struct link_driver driver;
-    bool               is_wifi = false;
-    int                error = genetlink_is_wifi(&reader->nl80211, link->index, &is_wifi);
+    bool is_wifi = false;
+    int error = genetlink_is_wifi(&reader->nl80211, link->index, &is_wifi);
 
     if (error != 0 && error != NETLINK_DENIED)
         return error;
@@ -77,14 +77,14 @@ static int find_type(struct link_type_reader *reader, uint32_t index, unsigned d
 
 /* The first ports of a link. */
 struct port_list {
-    size_t   count;
+    size_t count;
     uint32_t items[LINK_READ_LIMIT];
 };
 
 static void add_port(void *info, const struct nlmsghdr *header)
 {
     struct port_list *ports = info;
-    struct message    message;
+    struct message message;
 
     (void)message_parse(header, header->nlmsg_len, &message);
     if (message.kind == MESSAGE_LINK && ports->count < LINK_READ_LIMIT)
@@ -95,9 +95,9 @@ static void add_port(void *info, const struct nlmsghdr *header)
 static int find_best_port(struct link_type_reader *reader, uint32_t master, unsigned depth, struct link *ret)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    struct port_list               ports = { 0 };
-    struct link_choice             choice = { 0 };
-    int                            error;
+    struct port_list ports = { 0 };
+    struct link_choice choice = { 0 };
+    int error;
 
     message_put_port_dump(request, master);
     error = netlink_exchange(&reader->netlink, (struct nlmsghdr *)request, reader->buffer, add_port, &ports);
@@ -133,7 +133,7 @@ static int inherit_type(struct link_type_reader *reader, const struct message_li
                         struct link *link)
 {
     struct link lower = { 0 };
-    int         error = depth == 0 ? 0 : find_lower_link(reader, upper, depth - 1, &lower);
+    int error = depth == 0 ? 0 : find_lower_link(reader, upper, depth - 1, &lower);
 
     if (error == ENODEV)
         error = 0;
@@ -149,7 +149,7 @@ static int inherit_type(struct link_type_reader *reader, const struct message_li
 static int find_type(struct link_type_reader *reader, uint32_t index, unsigned depth, struct link *ret)
 {
     struct message message;
-    int            error = query_link(reader, index, &message);
+    int error = query_link(reader, index, &message);
 
     reader->links_read++;
     *ret = (struct link){ 0 };
@@ -174,7 +174,7 @@ static int find_type(struct link_type_reader *reader, uint32_t index, unsigned d
 int link_type_query(uint32_t index, struct link *ret)
 {
     struct link_type_reader reader = { .nl80211 = GENETLINK_CLOSED, .buffer = malloc(NETLINK_BUFFER_SIZE) };
-    int                     error = reader.buffer == NULL ? ENOMEM : netlink_open_requests(&reader.netlink);
+    int error = reader.buffer == NULL ? ENOMEM : netlink_open_requests(&reader.netlink);
 
     if (error == 0) {
         error = find_type(&reader, index, LINK_DEPTH, ret);

@@ -12,7 +12,7 @@
 
 static void read_state(void *info, const struct nlmsghdr *header)
 {
-    uint16_t      *state = info;
+    uint16_t *state = info;
     struct message message;
 
     if (message_parse(header, header->nlmsg_len, &message) != 0 && message.kind == MESSAGE_NEIGHBOUR)
@@ -23,8 +23,8 @@ static int query(struct netlink *requests, void *buffer, uint32_t index, const s
                  uint16_t *ret_state)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    uint16_t                       state = NUD_NONE;
-    int                            error;
+    uint16_t state = NUD_NONE;
+    int error;
 
     message_put_neighbour_query(request, index, address);
     error = netlink_exchange(requests, (struct nlmsghdr *)request, buffer, read_state, &state);
@@ -43,8 +43,8 @@ int neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct a
 int neighbours_read(uint32_t index, const struct address *address, uint16_t *ret_state)
 {
     struct netlink requests;
-    void          *buffer = malloc(NETLINK_BUFFER_SIZE);
-    int            error = buffer == NULL ? ENOMEM : netlink_open_requests(&requests);
+    void *buffer = malloc(NETLINK_BUFFER_SIZE);
+    int error = buffer == NULL ? ENOMEM : netlink_open_requests(&requests);
 
     if (error == 0) {
         error = query(&requests, buffer, index, address, ret_state);
@@ -58,7 +58,7 @@ int neighbours_read(uint32_t index, const struct address *address, uint16_t *ret
 
 static void check_neighbour(void *info, const struct nlmsghdr *header)
 {
-    bool          *failed = info;
+    bool *failed = info;
     struct message message;
 
     if (message_parse(header, header->nlmsg_len, &message) != 0 && message.kind == MESSAGE_NEIGHBOUR &&
@@ -69,7 +69,7 @@ static void check_neighbour(void *info, const struct nlmsghdr *header)
 bool neighbours_any_failed(struct rtnetlink *rtnetlink)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    bool                           failed = false;
+    bool failed = false;
 
     message_put_neighbour_dump(request);
     return netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, check_neighbour,
@@ -86,7 +86,7 @@ static void ignore(void *info, const struct nlmsghdr *header)
 bool neighbours_are_current(struct rtnetlink *rtnetlink)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    struct pollfd                  polled = { .fd = rtnetlink->events.socket.fd, .events = POLLIN };
+    struct pollfd polled = { .fd = rtnetlink->events.socket.fd, .events = POLLIN };
 
     message_put_barrier(request, 0);
     return netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, ignore, NULL) ==

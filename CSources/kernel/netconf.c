@@ -12,7 +12,7 @@
 static void add_message(void *info, const struct nlmsghdr *header)
 {
     struct netconf *netconf = info;
-    struct message  message;
+    struct message message;
 
     if (message_parse(header, header->nlmsg_len, &message) == 0 || message.kind != MESSAGE_NETCONF)
         return;
@@ -25,7 +25,7 @@ static void add_message(void *info, const struct nlmsghdr *header)
 static int read_family(struct rtnetlink *rtnetlink, uint8_t family, struct netconf *netconf)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    int                            error = EAGAIN;
+    int error = EAGAIN;
 
     message_put_netconf_dump(request, family);
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++)

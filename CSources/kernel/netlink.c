@@ -90,7 +90,7 @@ static int connect_to_kernel(const struct netlink *netlink)
 static int join_groups(const struct netlink *netlink, const unsigned *groups, size_t count, bool *ret_groups_refused)
 {
     const int bind_error = bind_with_groups(netlink, groups, count);
-    bool      joined = bind_error == 0;
+    bool joined = bind_error == 0;
 
     *ret_groups_refused = false;
     if (bind_error != 0 && !is_missing_or_refused(bind_error))
@@ -142,8 +142,8 @@ int netlink_open_requests(struct netlink *ret)
 static int connect_with_port(struct netlink *netlink)
 {
     struct sockaddr_nl own;
-    socklen_t          length = sizeof own;
-    int                error = connect_to_kernel(netlink);
+    socklen_t length = sizeof own;
+    int error = connect_to_kernel(netlink);
 
     if (error == 0 && getsockname(netlink->socket.fd, (struct sockaddr *)&own, &length) != 0)
         error = errno;
@@ -221,7 +221,7 @@ int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *bu
                      void (*handle)(void *info, const struct nlmsghdr *message), void *info)
 {
     bool interrupted = false;
-    int  error;
+    int error;
 
     request->nlmsg_seq = ++netlink->sequence;
     error = netlink_send(netlink, request, request->nlmsg_len);
@@ -229,7 +229,7 @@ int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *bu
         return error == EAGAIN ? ENOBUFS : error; /* this function's EAGAIN means an interrupted dump */
     for (;;) {
         const ssize_t length = netlink_receive(netlink, buffer, NETLINK_BUFFER_SIZE);
-        const char   *next = buffer;
+        const char *next = buffer;
 
         if (length == NETLINK_FOREIGN)
             continue;

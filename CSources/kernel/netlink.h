@@ -19,9 +19,9 @@
 
 struct netlink {
     struct descriptor socket;
-    uint32_t          port;     /* ours, which replies have; 0: not known, and nothing but replies comes */
-    uint32_t          sequence; /* the last request's, which its reply has */
-    bool              roomy;    /* see netlink_make_room */
+    uint32_t port;     /* ours, which replies have; 0: not known, and nothing but replies comes */
+    uint32_t sequence; /* the last request's, which its reply has */
+    bool roomy;        /* see netlink_make_room */
 };
 
 #define NETLINK_CLOSED ((struct netlink){ .socket = { .fd = -1 } })
@@ -86,8 +86,8 @@ int netlink_denial(int error);
 static inline ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size)
 {
     struct sockaddr_nl sender;
-    socklen_t          length = sizeof sender;
-    ssize_t            got;
+    socklen_t length = sizeof sender;
+    ssize_t got;
 
     do
         got = recvfrom(netlink->socket.fd, buffer, size, MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&sender, &length);

@@ -29,7 +29,7 @@ static bool find_value(struct span words, const char *key, struct span *ret)
     const size_t length = strlen(key);
 
     while (words.length > 0) {
-        const char  *end = memchr(words.start, ';', words.length);
+        const char *end = memchr(words.start, ';', words.length);
         const size_t word = end == NULL ? strnlen(words.start, words.length) : (size_t)(end - words.start);
 
         if (word > length && memcmp(words.start, key, length) == 0 && words.start[length] == '=') {
@@ -47,7 +47,7 @@ static bool find_value(struct span words, const char *key, struct span *ret)
 /* The record of a pppd that was killed stays in the database. */
 static bool process_exists(struct span pid)
 {
-    char        path[32];
+    char path[32];
     struct stat status;
 
     snprintf(path, sizeof path, "/proc/%.*s", pid.length > 15 ? 15 : (int)pid.length, pid.start);
@@ -58,11 +58,11 @@ static bool process_exists(struct span pid)
 static bool is_modem_tty(struct span device)
 {
     static const char *const drivers[] = { "option1", "qcserial", "sierra", "ipw" };
-    static const char        folder[] = "/dev/";
-    const int                skipped = sizeof folder - 1, length = device.length > 31 ? 31 : (int)device.length;
-    char                     path[96], target[256];
-    const char              *name;
-    ssize_t                  size;
+    static const char folder[] = "/dev/";
+    const int skipped = sizeof folder - 1, length = device.length > 31 ? 31 : (int)device.length;
+    char path[96], target[256];
+    const char *name;
+    ssize_t size;
 
     if (length <= skipped || memcmp(device.start, folder, (size_t)skipped) != 0)
         return false;
@@ -76,7 +76,7 @@ static bool is_modem_tty(struct span device)
 /* The links whose states are read from the database. */
 struct link_states {
     struct pppd_link *links;
-    size_t            count;
+    size_t count;
 };
 
 static struct pppd_link *find_link_state(const struct link_states *states, struct span interface)
@@ -94,8 +94,8 @@ static struct pppd_link *find_link_state(const struct link_states *states, struc
 static void apply_record(void *info, struct span key, struct span record)
 {
     struct pppd_link *link;
-    struct span       name, value;
-    bool              idle;
+    struct span name, value;
+    bool idle;
 
     if (key.length < 4 || memcmp(key.start, "pppd", 4) != 0 || !find_value(record, "IFNAME", &name) ||
         (link = find_link_state(info, name)) == NULL || !find_value(record, "PPPD_PID", &value) ||
@@ -147,7 +147,7 @@ static bool link_state_differs(const struct pppd_link *a, const struct pppd_link
 static bool a_link_has_changed(const struct pppd *pppd)
 {
     struct link_states now = { .links = malloc(pppd->count * sizeof *now.links), .count = pppd->count };
-    bool               changed = now.links == NULL;
+    bool changed = now.links == NULL;
 
     if (changed)
         return true;
@@ -191,7 +191,7 @@ void pppd_clear(struct pppd *pppd)
 static int add_pppd_link(struct pppd *pppd, const char *interface)
 {
     if (pppd->count == pppd->capacity) {
-        const size_t      capacity = pppd->capacity == 0 ? 4 : pppd->capacity * 2;
+        const size_t capacity = pppd->capacity == 0 ? 4 : pppd->capacity * 2;
         struct pppd_link *links = realloc(pppd->links, capacity * sizeof *links);
 
         if (links == NULL)
@@ -207,7 +207,7 @@ static int add_pppd_link(struct pppd *pppd, const char *interface)
 int pppd_find(struct pppd *pppd, const char *interface, const struct pppd_link **ret)
 {
     size_t place = 0;
-    int    error = pppd->was_read ? 0 : read_first_database(pppd);
+    int error = pppd->was_read ? 0 : read_first_database(pppd);
 
     if (error != 0)
         return error;

@@ -18,11 +18,11 @@ struct pppd_link {
 
 /* The links that were looked for. During a round, also the database. */
 struct pppd {
-    bool              was_read, has_database; /* was_read: in this round; has_database: the last read found one */
-    char             *database;
-    size_t            length;
+    bool was_read, has_database; /* was_read: in this round; has_database: the last read found one */
+    char *database;
+    size_t length;
     struct pppd_link *links;
-    size_t            count, capacity;
+    size_t count, capacity;
 };
 
 /* Finds the state of a link. Reads the database if this round has not. Returns 0 and a link, valid until the next call,

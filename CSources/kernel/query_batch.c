@@ -14,12 +14,12 @@
 
 struct query {
     struct route_request request;
-    size_t               length; /* of the reply; 0: there is none */
+    size_t length; /* of the reply; 0: there is none */
     _Alignas(struct nlmsghdr) char reply[REPLY_SIZE];
 };
 
 struct query_batch {
-    size_t       count, next; /* replies are usually taken in order */
+    size_t count, next; /* replies are usually taken in order */
     struct query queries[QUERY_BATCH_LIMIT];
     _Alignas(struct nlmsghdr) char bytes[(QUERY_BATCH_LIMIT + 1) * MESSAGE_REQUEST_SIZE]; /* the requests */
 };
@@ -44,7 +44,7 @@ static void store_reply(struct query_batch *batch, const struct netlink *netlink
                         size_t length)
 {
     struct message message;
-    uint32_t       i;
+    uint32_t i;
 
     if (message_parse(bytes, length, &message) == 0 || !netlink_owns_port(netlink, message.port))
         return;
@@ -73,9 +73,9 @@ static int receive_replies(struct query_batch *batch, const struct netlink *netl
 int query_batch_send(struct query_batch *batch, struct netlink *netlink, bool barrier, uid_t user,
                      const struct route_request *requests, size_t count)
 {
-    size_t   length = 0;
+    size_t length = 0;
     uint32_t first;
-    int      error;
+    int error;
 
     query_batch_clear(batch);
     if (barrier)

@@ -37,7 +37,7 @@ static int dump_rules(struct netlink *requests, void *buffer, uint8_t family,
                       void (*handle)(void *info, const struct nlmsghdr *message), void *info)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    int                            error;
+    int error;
 
     message_put_rule_dump(request, family);
     error = netlink_exchange(requests, (struct nlmsghdr *)request, buffer, handle, info);
@@ -46,7 +46,7 @@ static int dump_rules(struct netlink *requests, void *buffer, uint8_t family,
 
 int routing_policy_family_is_standard(struct rtnetlink *rtnetlink, uint8_t family, bool *ret)
 {
-    bool      standard = true;
+    bool standard = true;
     const int error = dump_rules(&rtnetlink->requests, rtnetlink->buffer, family, check_rule, &standard);
 
     *ret = standard && error != EAGAIN;
@@ -85,8 +85,8 @@ int routing_policy_find_selectors(struct rtnetlink *rtnetlink)
 int routing_policy_read_selectors(unsigned ret_selectors[2])
 {
     struct netlink requests;
-    void          *buffer = malloc(NETLINK_BUFFER_SIZE);
-    int            error = buffer == NULL ? ENOMEM : netlink_open_requests(&requests);
+    void *buffer = malloc(NETLINK_BUFFER_SIZE);
+    int error = buffer == NULL ? ENOMEM : netlink_open_requests(&requests);
 
     if (error == 0) {
         error = read_all_selectors(&requests, buffer, ret_selectors);
@@ -99,7 +99,7 @@ int routing_policy_read_selectors(unsigned ret_selectors[2])
 int routing_policy_is_standard(struct rtnetlink *rtnetlink, bool *ret)
 {
     bool ipv4 = false, ipv6 = false;
-    int  error = routing_policy_family_is_standard(rtnetlink, AF_INET, &ipv4);
+    int error = routing_policy_family_is_standard(rtnetlink, AF_INET, &ipv4);
 
     if (error == 0)
         error = routing_policy_family_is_standard(rtnetlink, AF_INET6, &ipv6);
@@ -120,8 +120,8 @@ static void note_route(void *info, const struct nlmsghdr *message)
 bool routing_policy_default_table_is_empty(struct rtnetlink *rtnetlink)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    bool                           empty = true;
-    int                            error;
+    bool empty = true;
+    int error;
 
     if (netlink_set_strict(&rtnetlink->requests, true) != 0)
         return false;

@@ -111,9 +111,9 @@ static void note_routing(struct rtnetlink *rtnetlink, const struct message *mess
 static bool apply_events(struct rtnetlink *rtnetlink, size_t length, void (*handle)(void *, const struct message *),
                          void *info)
 {
-    struct span    datagram = { .start = rtnetlink->buffer, .length = length };
+    struct span datagram = { .start = rtnetlink->buffer, .length = length };
     struct message message;
-    bool           stored = true;
+    bool stored = true;
 
     while (next_message(&datagram, &message)) {
         if (is_link(&message)) {
@@ -166,13 +166,13 @@ static bool is_reply(const struct rtnetlink *rtnetlink, uint32_t sequence, const
 /* The links of a dump so far. */
 struct link_dump {
     struct link_table links;
-    int               error;
+    int error;
 };
 
 static void add_dumped_link(void *info, const struct nlmsghdr *header)
 {
     struct link_dump *dump = info;
-    struct message    message;
+    struct message message;
 
     (void)message_parse(header, header->nlmsg_len, &message);
     if (message.kind == MESSAGE_LINK && link_table_apply(&dump->links, &message) != 0)
@@ -182,8 +182,8 @@ static void add_dumped_link(void *info, const struct nlmsghdr *header)
 int rtnetlink_read_links(struct rtnetlink *rtnetlink)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    struct link_dump               dump = { .links = LINK_TABLE_EMPTY };
-    int                            error = EAGAIN;
+    struct link_dump dump = { .links = LINK_TABLE_EMPTY };
+    int error = EAGAIN;
 
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++) {
         link_table_clear(&dump.links);
@@ -216,7 +216,7 @@ static bool needs_no_device(const struct link *link)
 static void read_flags_again(struct rtnetlink *rtnetlink, const struct link *known)
 {
     struct message news = { .kind = MESSAGE_LINK };
-    struct link    now = *known;
+    struct link now = *known;
 
     if (ioctl_link_flags(rtnetlink->requests.socket.fd, known->index, &now.flags) != 0 || !link_is_usable(&now))
         return;
@@ -227,9 +227,9 @@ static void read_flags_again(struct rtnetlink *rtnetlink, const struct link *kno
 /* Reads what the table lacks about a link. Returns 0 or an errno; ENODEV: no such link. */
 static int complete_link(struct rtnetlink *rtnetlink, uint32_t index, const struct link *known)
 {
-    const int   fd = rtnetlink->requests.socket.fd;
+    const int fd = rtnetlink->requests.socket.fd;
     struct link link;
-    int         error = 0;
+    int error = 0;
 
     if (known != NULL)
         link = *known;
@@ -243,7 +243,7 @@ static int complete_link(struct rtnetlink *rtnetlink, uint32_t index, const stru
 int rtnetlink_link(struct rtnetlink *rtnetlink, uint32_t index, const struct link **ret)
 {
     const struct link *known = link_table_find(&rtnetlink->links, index);
-    int                error = 0;
+    int error = 0;
 
     if (index != 0 && known != NULL && !link_is_usable(known)) {
         read_flags_again(rtnetlink, known);
@@ -312,7 +312,7 @@ static bool apply_event(struct rtnetlink *rtnetlink, const struct message *messa
 static int receive_reply(struct rtnetlink *rtnetlink, uint32_t sequence, struct message *ret)
 {
     for (;;) {
-        struct span   datagram;
+        struct span datagram;
         const ssize_t length = receive_datagram(rtnetlink, &datagram);
 
         /* The kernel replies inside send: without a reply, there was no room for it. */
@@ -332,7 +332,7 @@ static int receive_reply(struct rtnetlink *rtnetlink, uint32_t sequence, struct 
 static void recover_from_overrun(struct rtnetlink *rtnetlink)
 {
     struct span datagram;
-    ssize_t     length;
+    ssize_t length;
 
     count_overrun(rtnetlink);
     do
@@ -346,9 +346,9 @@ static void recover_from_overrun(struct rtnetlink *rtnetlink)
 
 void rtnetlink_update_links(struct rtnetlink *rtnetlink)
 {
-    struct span    datagram;
+    struct span datagram;
     struct message message;
-    ssize_t        length;
+    ssize_t length;
 
     while ((length = receive_datagram(rtnetlink, &datagram)) > 0)
         while (next_message(&datagram, &message))
@@ -393,7 +393,7 @@ void rtnetlink_end_batch(struct rtnetlink *rtnetlink)
 static int exchange_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct message *ret)
 {
     _Alignas(struct nlmsghdr) char requests[2 * MESSAGE_REQUEST_SIZE];
-    int                            error = ENOBUFS;
+    int error = ENOBUFS;
 
     for (int tries = 0; tries < QUERY_TRIES && error == ENOBUFS; tries++) {
         size_t length = 0;
@@ -422,7 +422,7 @@ static bool is_in_batch(struct rtnetlink *rtnetlink, const struct route_request 
 int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     struct message reply;
-    int            error;
+    int error;
 
     if (is_in_batch(rtnetlink, request, &reply))
         error = reply.kind == MESSAGE_ERROR ? reply.error : 0;
@@ -441,10 +441,10 @@ int rtnetlink_query_each(struct rtnetlink *rtnetlink, const struct route_request
                          int *ret_errors)
 {
     _Alignas(struct nlmsghdr) char bytes[RTNETLINK_QUERY_LIMIT * MESSAGE_REQUEST_SIZE];
-    const uint32_t                 first = rtnetlink->requests.sequence + 1;
-    struct message                 reply;
-    size_t                         length = 0;
-    int                            error;
+    const uint32_t first = rtnetlink->requests.sequence + 1;
+    struct message reply;
+    size_t length = 0;
+    int error;
 
     for (size_t i = 0; i < count; i++)
         length += message_put_route_query(bytes + length, ++rtnetlink->requests.sequence, rtnetlink->user,

@@ -27,7 +27,7 @@ enum source_routes {
 
 /* What policy rules select by: see routing_policy.h. */
 struct rule_knowledge {
-    bool     known;
+    bool known;
     unsigned selectors[2]; /* enum rule_selectors bits, for IPv4 and IPv6 */
     unsigned changes;      /* grows with each message about a rule, and when messages were lost */
 };
@@ -35,10 +35,10 @@ struct rule_knowledge {
 struct netns_handle;
 
 struct rtnetlink {
-    struct netlink     events, requests;
-    struct link_table  links;
-    bool               barrier;        /* see rtnetlink_set_barrier */
-    bool               groups_refused; /* a sandbox refuses some groups, so not every change sends us a message */
+    struct netlink events, requests;
+    struct link_table links;
+    bool barrier;        /* see rtnetlink_set_barrier */
+    bool groups_refused; /* a sandbox refuses some groups, so not every change sends us a message */
     enum source_routes source_routes;
 
     struct rule_knowledge rules;
@@ -48,9 +48,9 @@ struct rtnetlink {
     /* Of the sockets; the owner sets it. NULL: source-specific routes are not found. */
     struct netns_handle *netns;
 
-    void               *buffer;
-    struct query_batch *batch;             /* NULL: there was none so far */
-    atomic_ulong        overruns, queries; /* counters for SCNetworkReachabilityGetDescription */
+    void *buffer;
+    struct query_batch *batch;      /* NULL: there was none so far */
+    atomic_ulong overruns, queries; /* counters for SCNetworkReachabilityGetDescription */
 };
 
 /* Which messages are received. */
@@ -62,7 +62,7 @@ enum rtnetlink_scope {
 
 /* Opens the sockets in the calling thread's network namespace, for no user: see rtnetlink_set_user. Returns 0,
  * NETLINK_DENIED or an errno. */
-int  rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope);
+int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope);
 void rtnetlink_close(struct rtnetlink *rtnetlink);
 
 /* Whether the sockets are still ours. The program may have closed them and have files of its own with their numbers. If

@@ -23,7 +23,7 @@
 
 static struct nlmsghdr *put_udp_query(void *buffer, uint16_t port)
 {
-    struct nlmsghdr         *header = mnl_nlmsg_put_header(buffer);
+    struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
     struct inet_diag_req_v2 *request = mnl_nlmsg_put_extra_header(header, sizeof *request);
 
     header->nlmsg_type = SOCK_DIAG_BY_FAMILY;
@@ -49,7 +49,7 @@ static void get_send_buffer(const struct attribute *attribute, uint32_t *ret)
 static void parse_socket(void *info, const struct nlmsghdr *message)
 {
     struct attribute_walk walk = attribute_walk_message(message, sizeof(struct inet_diag_msg));
-    struct attribute      attribute;
+    struct attribute attribute;
 
     while (attribute_next(&walk, &attribute))
         if (attribute.type == INET_DIAG_SKMEMINFO)
@@ -65,10 +65,10 @@ static bool means_no_socket(int error)
 int sock_diag_udp_send_buffer(uint16_t port, uint32_t *ret)
 {
     _Alignas(struct nlmsghdr) char request[DIAG_REQUEST_SIZE];
-    struct netlink                 netlink = NETLINK_CLOSED;
-    void                          *buffer = malloc(NETLINK_BUFFER_SIZE);
-    uint32_t                       size = 0;
-    int                            error = buffer == NULL ? ENOMEM : netlink_open_sock_diag(&netlink);
+    struct netlink netlink = NETLINK_CLOSED;
+    void *buffer = malloc(NETLINK_BUFFER_SIZE);
+    uint32_t size = 0;
+    int error = buffer == NULL ? ENOMEM : netlink_open_sock_diag(&netlink);
 
     if (error == 0)
         error = netlink_exchange(&netlink, put_udp_query(request, port), buffer, parse_socket, &size);

@@ -24,9 +24,9 @@ static bool is_without_source(void *info, const struct route *route)
 static int read_first_routes(struct rtnetlink *rtnetlink, enum source_routes *ret)
 {
     const struct first_routes what = { .family = AF_INET6, .table = RT_TABLE_UNSPEC, .datagrams = DATAGRAM_LIMIT };
-    enum first_routes_end     end;
-    bool                      found = false;
-    const int                 error = first_routes_read(rtnetlink, &what, is_without_source, &found, &end);
+    enum first_routes_end end;
+    bool found = false;
+    const int error = first_routes_read(rtnetlink, &what, is_without_source, &found, &end);
 
     if (error != 0)
         return error;
@@ -42,8 +42,8 @@ static int read_first_routes(struct rtnetlink *rtnetlink, enum source_routes *re
 static enum source_routes read_rules_and_routes(struct rtnetlink *rtnetlink)
 {
     enum source_routes result = SOURCE_ROUTES_SOME;
-    bool               is_standard = true;
-    int                error = routing_policy_family_is_standard(rtnetlink, AF_INET6, &is_standard);
+    bool is_standard = true;
+    int error = routing_policy_family_is_standard(rtnetlink, AF_INET6, &is_standard);
 
     if (error == 0 && is_standard)
         error = read_first_routes(rtnetlink, &result);
@@ -67,7 +67,7 @@ enum source_routes source_routes_find(struct rtnetlink *rtnetlink)
 int source_routes_choose(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret)
 {
     struct udp_route route = { 0 };
-    int              error = 0;
+    int error = 0;
 
     if (source_routes_find(rtnetlink) != SOURCE_ROUTES_NONE)
         error = udp_route_find(rtnetlink, request, &route);

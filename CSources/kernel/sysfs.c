@@ -28,10 +28,10 @@
 
 /* What reading one link's device needs, for it and for the links below it. */
 struct sysfs_reader {
-    int      fd;
-    bool     carried;
+    int fd;
+    bool carried;
     unsigned links_read;
-    int      error; /* of a file that exists and cannot be read */
+    int error; /* of a file that exists and cannot be read */
 };
 
 /* ---- Files ------------------------------------------------------------------------------------------------------ */
@@ -45,10 +45,10 @@ static void store_error(struct sysfs_reader *reader, int error)
 /* Reads the text of a link's file; "": there is none, or none that this process may read. */
 static void read_link_file(struct sysfs_reader *reader, const char *name, const char *file, char ret[TEXT_SIZE])
 {
-    char              path[PATH_SIZE];
+    char path[PATH_SIZE];
     struct descriptor descriptor;
-    size_t            length;
-    int               error;
+    size_t length;
+    int error;
 
     ret[0] = '\0';
     snprintf(path, sizeof path, LINK_FOLDER "%s/%s", name, file);
@@ -65,7 +65,7 @@ static void read_link_file(struct sysfs_reader *reader, const char *name, const 
 static size_t parse_hardware_address(const char *text, unsigned char *ret, size_t size)
 {
     size_t count = 0;
-    char  *end;
+    char *end;
 
     for (; count < size; text = end + 1) {
         ret[count] = (unsigned char)strtoul(text, &end, 16);
@@ -85,8 +85,8 @@ static size_t parse_hardware_address(const char *text, unsigned char *ret, size_
 static bool sysfs_shows(struct sysfs_reader *reader, const struct link *link)
 {
     unsigned char bytes[sizeof(((struct ifreq *)NULL)->ifr_hwaddr.sa_data)];
-    char          text[TEXT_SIZE];
-    struct ifreq  request = { 0 };
+    char text[TEXT_SIZE];
+    struct ifreq request = { 0 };
 
     read_link_file(reader, link->name, "ifindex", text);
     if (strtoul(text, NULL, 10) != link->index)
@@ -107,8 +107,8 @@ static bool sysfs_shows(struct sysfs_reader *reader, const struct link *link)
 static void read_devtype(struct sysfs_reader *reader, const char *name, char ret[16])
 {
     static const char key[] = "DEVTYPE=";
-    char              text[TEXT_SIZE];
-    const char       *line = text;
+    char text[TEXT_SIZE];
+    const char *line = text;
 
     ret[0] = '\0';
     read_link_file(reader, name, "uevent", text);
@@ -120,7 +120,7 @@ static void read_devtype(struct sysfs_reader *reader, const char *name, char ret
 /* A link without hardware is in a folder of its own. */
 static bool is_virtual(const char *name)
 {
-    char    path[PATH_SIZE], target[512];
+    char path[PATH_SIZE], target[512];
     ssize_t length;
 
     snprintf(path, sizeof path, LINK_FOLDER "%s", name);
@@ -166,11 +166,11 @@ static void choose_from_entries(struct sysfs_reader *reader, const char *bytes, 
 static enum device read_lower_device(struct sysfs_reader *reader, const char *name, unsigned depth)
 {
     _Alignas(struct dirent64) char bytes[1024];
-    struct link_choice             choice = { 0 };
-    struct descriptor              folder;
-    char                           path[PATH_SIZE];
-    ssize_t                        length;
-    int                            error;
+    struct link_choice choice = { 0 };
+    struct descriptor folder;
+    char path[PATH_SIZE];
+    ssize_t length;
+    int error;
 
     snprintf(path, sizeof path, LINK_FOLDER "%s/", name);
     error = descriptor_open(path, O_DIRECTORY, &folder);
@@ -211,7 +211,7 @@ static uint32_t read_number(struct sysfs_reader *reader, const char *name, const
 static bool is_half_of_pair(struct sysfs_reader *reader, const char *name)
 {
     const uint32_t index = read_number(reader, name, "ifindex"), other = read_number(reader, name, "iflink");
-    struct ifreq   request = { .ifr_ifindex = (int)other };
+    struct ifreq request = { .ifr_ifindex = (int)other };
 
     if (other == 0 || other == index || read_number(reader, name, "type") != ARPHRD_ETHER)
         return false;
@@ -230,7 +230,7 @@ static bool is_cable(struct sysfs_reader *reader, const char *name, const char *
 
 static enum device read_device(struct sysfs_reader *reader, const char *name, unsigned depth)
 {
-    char        type[16];
+    char type[16];
     enum device lower;
 
     reader->links_read++;
@@ -256,8 +256,8 @@ static enum device read_device(struct sysfs_reader *reader, const char *name, un
 int sysfs_read_device(int fd, struct link *link)
 {
     struct sysfs_reader reader = { .fd = fd };
-    const bool          shown = (link->flags & IFF_LOOPBACK) == 0 && sysfs_shows(&reader, link);
-    const unsigned      depth = link->complete && !link_is_carried(link) ? 0 : LINK_DEPTH;
+    const bool shown = (link->flags & IFF_LOOPBACK) == 0 && sysfs_shows(&reader, link);
+    const unsigned depth = link->complete && !link_is_carried(link) ? 0 : LINK_DEPTH;
 
     link->device = shown ? read_device(&reader, link->name, depth) : DEVICE_NOT_IN_SYSFS;
     if (link->device == DEVICE_VIRTUAL && link->complete && link_kind_is_cable(link->kind) && !link_is_carried(link))

@@ -14,7 +14,7 @@
 /* The arguments of connect_in_namespace. */
 struct udp_request {
     const struct route_request *request;
-    struct udp_route           *route;
+    struct udp_route *route;
 };
 
 static int apply_options(int fd, const struct route_request *request)
@@ -45,8 +45,8 @@ static int open_bound_socket(const struct route_request *request, struct descrip
 static bool is_sandboxed(int error)
 {
     static const struct address loopback = { AF_INET6, { [15] = 1 } };
-    struct descriptor           socket;
-    bool                        refused;
+    struct descriptor socket;
+    bool refused;
 
     if (error != EACCES || udp_socket_open(AF_INET6, &socket) != 0)
         return false;
@@ -66,9 +66,9 @@ static bool is_about_route(int error)
 static int connect_in_namespace(void *argument)
 {
     const struct udp_request *udp = argument;
-    struct udp_route         *route = udp->route;
-    struct descriptor         socket;
-    int                       error = open_bound_socket(udp->request, &socket);
+    struct udp_route *route = udp->route;
+    struct descriptor socket;
+    int error = open_bound_socket(udp->request, &socket);
 
     if (error != 0)
         return error;
@@ -86,7 +86,7 @@ static int connect_in_namespace(void *argument)
 int udp_route_find(const struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret)
 {
     struct udp_request udp = { .request = request, .route = ret };
-    int                error = 0;
+    int error = 0;
 
     *ret = (struct udp_route){ 0 };
     if (rtnetlink->netns != NULL)

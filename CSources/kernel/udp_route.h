@@ -12,9 +12,9 @@
 #include "kernel/rtnetlink.h"
 
 struct udp_route {
-    bool           is_known; /* false: a sandbox refuses the socket, or bind(2) refuses the source */
-    int            error;    /* of connect(2), for path_from_error; 0: a packet can leave */
-    struct address source;   /* of the packet */
+    bool is_known;         /* false: a sandbox refuses the socket, or bind(2) refuses the source */
+    int error;             /* of connect(2), for path_from_error; 0: a packet can leave */
+    struct address source; /* of the packet */
 };
 
 /* Connects a socket as the request says. Returns 0, or an errno for a lack of resources. */

@@ -18,7 +18,7 @@
 static int load_ipv6(void)
 {
     static atomic_bool is_loaded;
-    int                fd;
+    int fd;
 
     if (atomic_load(&is_loaded))
         return 0;
@@ -62,7 +62,7 @@ int udp_socket_set_class(int fd, uint8_t family, uint8_t traffic_class)
 
 int udp_socket_connect(int fd, const struct address *destination, uint32_t scope, uint16_t port)
 {
-    const uint16_t          network_port = htons(port != 0 ? port : DISCARD_PORT);
+    const uint16_t network_port = htons(port != 0 ? port : DISCARD_PORT);
     struct sockaddr_storage remote;
 
     address_to_sockaddr(destination, scope, &remote);
@@ -76,8 +76,8 @@ int udp_socket_connect(int fd, const struct address *destination, uint32_t scope
 int udp_socket_own_address(int fd, struct address *ret)
 {
     struct sockaddr_storage own;
-    socklen_t               length = sizeof own;
-    uint32_t                scope;
+    socklen_t length = sizeof own;
+    uint32_t scope;
 
     if (getsockname(fd, (struct sockaddr *)&own, &length) != 0)
         return errno;

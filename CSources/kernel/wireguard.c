@@ -45,7 +45,7 @@ void wireguard_clear(struct wireguard *wireguard)
 static void append_allowed_ip(struct wireguard_link *link, const struct allowed_ip *allowed)
 {
     if (link->count == link->capacity) {
-        const size_t       capacity = link->capacity == 0 ? 16 : link->capacity * 2;
+        const size_t capacity = link->capacity == 0 ? 16 : link->capacity * 2;
         struct allowed_ip *items = realloc(link->items, capacity * sizeof *items);
 
         if (items == NULL) {
@@ -60,10 +60,10 @@ static void append_allowed_ip(struct wireguard_link *link, const struct allowed_
 
 static void read_allowed_ip(struct wireguard_link *link, const struct attribute *nest)
 {
-    struct allowed_ip     allowed = { .endpoint = link->endpoint, .scope = link->scope, .length = 255 };
+    struct allowed_ip allowed = { .endpoint = link->endpoint, .scope = link->scope, .length = 255 };
     struct attribute_walk walk = attribute_walk_nest(nest);
-    struct attribute      attribute;
-    uint16_t              family = AF_UNSPEC;
+    struct attribute attribute;
+    uint16_t family = AF_UNSPEC;
 
     while (attribute_next(&walk, &attribute)) {
         if (attribute.type == WGALLOWEDIP_A_FAMILY)
@@ -81,7 +81,7 @@ static void read_allowed_ip(struct wireguard_link *link, const struct attribute 
 static void read_allowed_ips(struct wireguard_link *link, const struct attribute *nest)
 {
     struct attribute_walk walk = attribute_walk_nest(nest);
-    struct attribute      attribute;
+    struct attribute attribute;
 
     while (attribute_next(&walk, &attribute))
         read_allowed_ip(link, &attribute);
@@ -111,7 +111,7 @@ static void set_current_peer(struct wireguard_link *link, const struct attribute
 static void read_peer(struct wireguard_link *link, const struct attribute *nest)
 {
     struct attribute_walk walk = attribute_walk_nest(nest);
-    struct attribute      attribute;
+    struct attribute attribute;
 
     while (attribute_next(&walk, &attribute)) {
         if (attribute.type == WGPEER_A_PUBLIC_KEY)
@@ -126,7 +126,7 @@ static void read_peer(struct wireguard_link *link, const struct attribute *nest)
 void wireguard_link_apply(struct wireguard_link *link, const struct nlmsghdr *message)
 {
     struct attribute_walk walk = genetlink_walk(message);
-    struct attribute      attribute, peer;
+    struct attribute attribute, peer;
 
     while (attribute_next(&walk, &attribute)) {
         if (attribute.type == WGDEVICE_A_FWMARK)
@@ -171,9 +171,9 @@ static void apply_link_message(void *info, const struct nlmsghdr *message)
 
 static void apply_port_message(void *info, const struct nlmsghdr *message)
 {
-    struct attribute_walk  walk = genetlink_walk(message);
+    struct attribute_walk walk = genetlink_walk(message);
     struct wireguard_link *link = info;
-    struct attribute       attribute;
+    struct attribute attribute;
 
     while (attribute_next(&walk, &attribute))
         if (attribute.type == WGDEVICE_A_LISTEN_PORT)
@@ -216,7 +216,7 @@ static struct wireguard_link *find_or_add_link_entry(struct wireguard *wireguard
     if (entry != NULL)
         return entry;
     if (wireguard->count == wireguard->capacity) {
-        const size_t           capacity = wireguard->capacity == 0 ? 4 : wireguard->capacity * 2;
+        const size_t capacity = wireguard->capacity == 0 ? 4 : wireguard->capacity * 2;
         struct wireguard_link *links = realloc(wireguard->links, capacity * sizeof *links);
 
         if (links == NULL)
@@ -242,13 +242,13 @@ const struct wireguard_link *wireguard_find(const struct wireguard *wireguard, u
 /* A dump of the namespace's links. */
 struct link_listing {
     struct wireguard *wireguard;
-    int               error;
+    int error;
 };
 
 static void note_listed_link(void *info, const struct nlmsghdr *header)
 {
     struct link_listing *listing = info;
-    struct message       message;
+    struct message message;
 
     (void)message_parse(header, header->nlmsg_len, &message);
     if (message.kind == MESSAGE_LINK && strcmp(message.link.info.kind, WIREGUARD_KIND) == 0 &&
@@ -259,10 +259,10 @@ static void note_listed_link(void *info, const struct nlmsghdr *header)
 static int dump_wireguard_links(struct wireguard *wireguard)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    struct link_listing            listing = { .wireguard = wireguard };
-    struct netlink                 netlink = NETLINK_CLOSED;
-    void                          *buffer = malloc(NETLINK_BUFFER_SIZE);
-    int                            error = buffer == NULL ? ENOMEM : netlink_open_requests(&netlink);
+    struct link_listing listing = { .wireguard = wireguard };
+    struct netlink netlink = NETLINK_CLOSED;
+    void *buffer = malloc(NETLINK_BUFFER_SIZE);
+    int error = buffer == NULL ? ENOMEM : netlink_open_requests(&netlink);
 
     if (error == 0)
         error = EAGAIN;
@@ -281,7 +281,7 @@ static int dump_wireguard_links(struct wireguard *wireguard)
 static int read_port(struct genetlink *genetlink, struct wireguard_link *listed)
 {
     struct wireguard_link link = WIREGUARD_LINK_EMPTY;
-    const int             error = query_wireguard_link(genetlink, listed->index, WIREGUARD_PORT, &link);
+    const int error = query_wireguard_link(genetlink, listed->index, WIREGUARD_PORT, &link);
 
     if (error == 0)
         *listed = link;
@@ -311,8 +311,8 @@ static int check_other_links(struct wireguard *wireguard, struct genetlink *gene
 static int find_where_link_sends(struct wireguard *wireguard, struct genetlink *genetlink, struct wireguard_link *link)
 {
     uint32_t send_buffer;
-    bool     shared = false;
-    int      error = sock_diag_udp_send_buffer(link->port, &send_buffer);
+    bool shared = false;
+    int error = sock_diag_udp_send_buffer(link->port, &send_buffer);
 
     if (error != 0 || send_buffer != WIREGUARD_SEND_BUFFER)
         return error;
@@ -323,9 +323,9 @@ static int find_where_link_sends(struct wireguard *wireguard, struct genetlink *
 
 int wireguard_read(struct wireguard *wireguard, uint32_t index)
 {
-    struct genetlink       genetlink;
+    struct genetlink genetlink;
     struct wireguard_link *entry, link = WIREGUARD_LINK_EMPTY;
-    int                    error = genetlink_open(WG_GENL_NAME, &genetlink);
+    int error = genetlink_open(WG_GENL_NAME, &genetlink);
 
     if (error != 0)
         return error;

@@ -12,8 +12,8 @@
 /* An "allowed IPs" prefix, with the endpoint of its peer. */
 struct allowed_ip {
     struct address prefix, endpoint; /* endpoint AF_UNSPEC: the peer has none */
-    uint8_t        length;           /* of the prefix, in bits */
-    uint32_t       scope;            /* of the endpoint */
+    uint8_t length;                  /* of the prefix, in bits */
+    uint32_t scope;                  /* of the endpoint */
 };
 
 /* What is known about a link. */
@@ -21,19 +21,19 @@ enum wireguard_knowledge { WIREGUARD_LISTED, WIREGUARD_PORT, WIREGUARD_ALL };
 
 /* A link and its peers. */
 struct wireguard_link {
-    uint32_t                 index;
+    uint32_t index;
     enum wireguard_knowledge knowledge;
-    uint16_t                 port;       /* UDP; its packets leave from this port */
-    bool                     sends_here; /* in this network namespace; false also if that is not known */
-    uint32_t                 mark;
-    struct allowed_ip       *items;
-    size_t                   count, capacity;
+    uint16_t port;   /* UDP; its packets leave from this port */
+    bool sends_here; /* in this network namespace; false also if that is not known */
+    uint32_t mark;
+    struct allowed_ip *items;
+    size_t count, capacity;
 
     /* While reading: the current peer, which may continue in the next message. */
-    uint8_t        key[32];
+    uint8_t key[32];
     struct address endpoint;
-    uint32_t       scope;
-    int            error;
+    uint32_t scope;
+    int error;
 };
 
 #define WIREGUARD_LINK_EMPTY ((struct wireguard_link){ 0 })
@@ -41,8 +41,8 @@ struct wireguard_link {
 /* The links that were read since the last wireguard_clear. */
 struct wireguard {
     struct wireguard_link *links;
-    size_t                 count, capacity;
-    bool                   all_listed; /* `links` has all links of the network namespace, most with their port alone */
+    size_t count, capacity;
+    bool all_listed; /* `links` has all links of the network namespace, most with their port alone */
 };
 
 void wireguard_clear(struct wireguard *wireguard);

@@ -27,14 +27,14 @@
 
 struct library_thread {
     SCRunLoopRef loop;
-    struct list  users; /* under process_lock */
-    unsigned     era;   /* of its creation: after a fork only the parent has the thread */
+    struct list users; /* under process_lock */
+    unsigned era;      /* of its creation: after a fork only the parent has the thread */
 };
 
 struct library_thread_user {
-    struct list            node;   /* in thread->users */
+    struct list node;              /* in thread->users */
     struct library_thread *thread; /* constant after library_thread_acquire */
-    struct netns_handle   *netns;
+    struct netns_handle *netns;
 };
 
 static struct library_thread *current_thread; /* under process_lock */
@@ -91,7 +91,7 @@ static void *run_library_thread(void *argument);
 static void end_library_thread(void *argument)
 {
     struct library_thread *thread = argument;
-    pthread_t              detached;
+    pthread_t detached;
 
     while (!library_thread_must_end(thread)) {
         if (process_start_thread(run_library_thread, thread, true, &detached) == 0)
@@ -113,8 +113,8 @@ static void *run_library_thread(void *argument)
 static int start_library_thread(struct library_thread_user *user)
 {
     struct library_thread *thread = calloc(1, sizeof *thread);
-    pthread_t              detached;
-    int                    error;
+    pthread_t detached;
+    int error;
 
     if (thread == NULL)
         return ENOMEM;
@@ -167,7 +167,7 @@ static void join_current_thread(struct library_thread_user *user)
 int library_thread_acquire(struct netns_handle *netns, struct library_thread_user **ret)
 {
     struct library_thread_user *user = calloc(1, sizeof *user);
-    int                         error = 0;
+    int error = 0;
 
     if (user == NULL)
         return ENOMEM;

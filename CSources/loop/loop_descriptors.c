@@ -33,7 +33,7 @@ void loop_descriptors_close(SCRunLoopRef loop)
 static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, uint32_t events, void *pointer)
 {
     struct epoll_event event = { .events = events, .data = { .ptr = pointer } };
-    const int          fd = descriptor->fd;
+    const int fd = descriptor->fd;
 
     if (epoll_ctl(loop->epoll.fd, EPOLL_CTL_ADD, fd, &event) == 0)
         return 0;
@@ -94,9 +94,9 @@ static int open_timer_locked(SCRunLoopRef loop)
 /* Skips the system calls if the timerfd is set to the nearest deadline already. */
 int loop_descriptors_arm_timer_locked(SCRunLoopRef loop)
 {
-    const int64_t     nearest = runloop_deadline_locked(loop);
+    const int64_t nearest = runloop_deadline_locked(loop);
     struct itimerspec timer = { 0 };
-    int               error = 0;
+    int error = 0;
 
     if (nearest == loop->armed && (loop->timed || !loop->polled))
         return 0;

@@ -18,8 +18,8 @@
 #include "loop/runloop_state.h"
 
 static pthread_key_t own_loop_key; /* the thread's own loop */
-static atomic_bool   own_loop_key_created;
-static SCRunLoopRef  main_loop; /* the main thread's own loop, for all threads; under process_lock */
+static atomic_bool own_loop_key_created;
+static SCRunLoopRef main_loop; /* the main thread's own loop, for all threads; under process_lock */
 
 void runloop_lock(SCRunLoopRef loop)
 {
@@ -85,7 +85,7 @@ static int runloop_init(SCRunLoopRef loop)
 SCRunLoopRef SCRunLoopCreate(void)
 {
     SCRunLoopRef loop = calloc(1, sizeof *loop);
-    const int    error = loop == NULL ? ENOMEM : runloop_init(loop);
+    const int error = loop == NULL ? ENOMEM : runloop_init(loop);
 
     if (error != 0) {
         free(loop);
@@ -226,7 +226,7 @@ static void keep_inherited(SCRunLoopRef loop, SCRunLoopRef inherited)
 SCRunLoopRef SCRunLoopGetCurrent(void)
 {
     SCRunLoopRef loop, inherited;
-    int          error = create_own_loop_key();
+    int error = create_own_loop_key();
 
     if (error != 0) {
         error_set(error);
@@ -274,7 +274,7 @@ int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
 void runloop_signal(SCRunLoopRef loop)
 {
     const uint64_t one = 1;
-    const int      saved = errno;
+    const int saved = errno;
 
     while (descriptor_is_ours(&loop->wake) && write(loop->wake.fd, &one, sizeof one) < 0 && errno == EINTR)
         continue;
@@ -349,7 +349,7 @@ void runloop_source_continues(SCRunLoopRef loop, struct source *source)
 }
 
 struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(const struct source *, const void *),
-                                          const void  *key)
+                                          const void *key)
 {
     list_for_each(node, &loop->sources) {
         struct source *source = container_of(node, struct source, node);

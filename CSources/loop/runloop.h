@@ -26,27 +26,27 @@
 /* A descriptor and a deadline. When the descriptor is readable, the deadline has passed or `due` is set, the thread
  * that runs the loop calls `run`, without the lock. `run` returns 0 or an errno. */
 struct source {
-    struct list              node;
-    struct counted           counted;
-    const struct descriptor *descriptor;  /* in the loop's epoll set, if it is open and ours; NULL: none */
-    const struct descriptor *edges;       /* likewise; always readable: only that something new happens counts */
-    int                      edges_error; /* why `edges` are not in the epoll set; under the loop's lock */
-    int64_t                  deadline;    /* of clock_now, or NEVER */
-    bool                     due;         /* runs in the next pass */
-    bool                     ready;       /* runs in the current pass */
-    bool                     readable;    /* the descriptor, in the current pass */
-    bool                     is_lost;     /* the program has closed the descriptor before the current pass */
-    bool                     is_partial;  /* it has done a part of its work, see runloop_source_continues */
-    unsigned                 begun_in;    /* the number of the loop's run in which its current work began */
-    unsigned                 done_in;     /* the number of the loop's run in which it last did all its work */
+    struct list node;
+    struct counted counted;
+    const struct descriptor *descriptor; /* in the loop's epoll set, if it is open and ours; NULL: none */
+    const struct descriptor *edges;      /* likewise; always readable: only that something new happens counts */
+    int edges_error;                     /* why `edges` are not in the epoll set; under the loop's lock */
+    int64_t deadline;                    /* of clock_now, or NEVER */
+    bool due;                            /* runs in the next pass */
+    bool ready;                          /* runs in the current pass */
+    bool readable;                       /* the descriptor, in the current pass */
+    bool is_lost;                        /* the program has closed the descriptor before the current pass */
+    bool is_partial;                     /* it has done a part of its work, see runloop_source_continues */
+    unsigned begun_in;                   /* the number of the loop's run in which its current work began */
+    unsigned done_in;                    /* the number of the loop's run in which it last did all its work */
     int (*run)(struct source *source);
 };
 
 /* Something that is scheduled on the loop, and its job: a call to make on the thread that runs the loop. While the job
  * is queued, the queue has a reference. */
 struct member {
-    struct counted            counted;
-    struct list               node, job;
+    struct counted counted;
+    struct list node, job;
     const struct member_type *type;
 };
 
@@ -64,7 +64,7 @@ void runloop_unlock(SCRunLoopRef loop);
 
 /* Adds a source to the loop, which takes a reference. Returns 0 or an errno. That `edges` could not be added is no
  * error: see edges_error. */
-int  runloop_add_source_locked(SCRunLoopRef loop, struct source *source);
+int runloop_add_source_locked(SCRunLoopRef loop, struct source *source);
 void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
 
 /* The source has opened another descriptor, because the program has closed the one before. Returns 0 or an errno. */
@@ -84,7 +84,7 @@ void runloop_source_continues(SCRunLoopRef loop, struct source *source);
 
 /* Returns the first source that matches, or NULL. */
 struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(const struct source *, const void *),
-                                          const void  *key);
+                                          const void *key);
 
 /* Returns false if the thread that owns the loop has ended. */
 bool runloop_add_member_locked(SCRunLoopRef loop, struct member *member);
@@ -98,7 +98,7 @@ bool runloop_cancel_job_locked(SCRunLoopRef loop, struct member *member);
 
 /* The queue behind SCRunLoopCopyNextChange. It holds no references. If the change is already queued, this only makes
  * SCRunLoopPerform return once more. Call it on the thread that runs the loop. */
-void         runloop_add_change_locked(SCRunLoopRef loop, struct list *change);
+void runloop_add_change_locked(SCRunLoopRef loop, struct list *change);
 struct list *runloop_next_change_locked(SCRunLoopRef loop);
 
 /* Checks a caller's loop. Returns 0, kSCStatusInvalidArgument, or ECHILD if the process inherited it by fork. */

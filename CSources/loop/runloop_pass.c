@@ -157,7 +157,7 @@ static int64_t end_of_wait(SCRunLoopRef loop, int64_t until, bool performs)
 bool runloop_await_work(SCRunLoopRef loop)
 {
     struct epoll_event event;
-    int                count;
+    int count;
 
     runloop_begin_polling(loop);
     if (!runloop_is_whole(loop))
@@ -175,8 +175,8 @@ bool runloop_await_work(SCRunLoopRef loop)
 static int wait_for_events(SCRunLoopRef loop, int64_t until)
 {
     struct epoll_event events[16];
-    const int          count = epoll_wait(loop->epoll.fd, events, 16, wait_milliseconds(until));
-    const int          error = count < 0 && errno != EINTR ? errno : 0;
+    const int count = epoll_wait(loop->epoll.fd, events, 16, wait_milliseconds(until));
+    const int error = count < 0 && errno != EINTR ? errno : 0;
 
     handle_epoll_events(loop, events, count);
     return error;

@@ -19,10 +19,10 @@
 /* One call that drives a loop. */
 struct run {
     SCRunLoopRef loop;
-    int64_t      until;
-    bool         performs;   /* SCRunLoopPerform; else SCRunLoopRunInMode or SCRunLoopRun */
-    bool         one_source; /* ends after a callback */
-    int          result;     /* what the call returns */
+    int64_t until;
+    bool performs;   /* SCRunLoopPerform; else SCRunLoopRunInMode or SCRunLoopRun */
+    bool one_source; /* ends after a callback */
+    int result;      /* what the call returns */
 };
 
 /* Makes the calling thread the one that runs the loop. Returns false, and sets SCError(), if another thread does. The
@@ -94,7 +94,7 @@ void runloop_begin_polling(SCRunLoopRef loop)
 /* Also if a callback has ended the thread. */
 static void end_run(void *argument)
 {
-    const struct run  *run = argument;
+    const struct run *run = argument;
     const SCRunLoopRef loop = run->loop;
 
     if (runloop_is_ours(loop)) {
@@ -121,12 +121,12 @@ static int64_t deadline_after(double seconds)
 /* Sets run->result. */
 static void drive_for_perform(void *argument)
 {
-    struct run        *run = argument;
+    struct run *run = argument;
     const SCRunLoopRef loop = run->loop;
-    const int64_t      until = has_news(loop) ? 0 : run->until;
+    const int64_t until = has_news(loop) ? 0 : run->until;
     struct pass_result pass;
-    int                callbacks = 0;
-    bool               woken = false;
+    int callbacks = 0;
+    bool woken = false;
 
     do {
         pass = runloop_pass(loop, until, true);
@@ -191,7 +191,7 @@ static SCRunLoopRunResult run_result(const struct run *run, const struct pass_re
 /* Sets run->result. */
 static void drive_for_run(void *argument)
 {
-    struct run        *run = argument;
+    struct run *run = argument;
     const SCRunLoopRef loop = run->loop;
 
     if (atomic_exchange(&loop->stopped, false)) {

@@ -16,27 +16,27 @@
 #include "base/process.h"
 
 struct SCRunLoop {
-    uint32_t          type; /* first: see object_is */
-    unsigned          era;  /* of its creation: a child can only retain and release an inherited loop */
-    struct counted    counted;
-    pthread_mutex_t   lock;
+    uint32_t type; /* first: see object_is */
+    unsigned era;  /* of its creation: a child can only retain and release an inherited loop */
+    struct counted counted;
+    pthread_mutex_t lock;
     struct descriptor epoll, wake, timer; /* an eventfd, and a timerfd for the nearest deadline of all sources */
-    atomic_bool       timed;              /* there is a timerfd: see loop_descriptors_arm_timer_locked */
-    struct list       sources, jobs, changes, members;
-    uid_t             user;            /* process_user() of the last pass */
-    int64_t           armed;           /* the deadline that the timerfd is set to */
-    bool              polled;          /* another poll than a run's can wait for the descriptor */
-    bool              signalled;       /* by runloop_signal_locked, and the eventfd was not read since */
-    bool              fetches_changes; /* SCRunLoopCopyNextChange was called; the two below are for the time before */
-    bool              change_is_new;   /* a change has come since SCRunLoopPerform last returned without a failure */
-    bool              change_is_announced; /* the descriptor was made readable for it */
-    bool              ended;               /* the thread that owned the loop has ended */
-    unsigned          run_number;          /* counts the runs; only the running thread uses it and `continues` */
-    bool         continues; /* in this pass a source has done a part of its work, and this run waits for the rest */
-    bool         running;   /* a thread runs the loop */
-    unsigned     depth;     /* of nested runs */
-    pthread_t    runner;    /* if `running` */
-    atomic_bool  woken, stopped;
+    atomic_bool timed;                    /* there is a timerfd: see loop_descriptors_arm_timer_locked */
+    struct list sources, jobs, changes, members;
+    uid_t user;               /* process_user() of the last pass */
+    int64_t armed;            /* the deadline that the timerfd is set to */
+    bool polled;              /* another poll than a run's can wait for the descriptor */
+    bool signalled;           /* by runloop_signal_locked, and the eventfd was not read since */
+    bool fetches_changes;     /* SCRunLoopCopyNextChange was called; the two below are for the time before */
+    bool change_is_new;       /* a change has come since SCRunLoopPerform last returned without a failure */
+    bool change_is_announced; /* the descriptor was made readable for it */
+    bool ended;               /* the thread that owned the loop has ended */
+    unsigned run_number;      /* counts the runs; only the running thread uses it and `continues` */
+    bool continues;           /* in this pass a source has done a part of its work, and this run waits for the rest */
+    bool running;             /* a thread runs the loop */
+    unsigned depth;           /* of nested runs */
+    pthread_t runner;         /* if `running` */
+    atomic_bool woken, stopped;
     SCRunLoopRef inherited; /* the parent's loop that this one replaces; the program may still have a pointer to it */
 };
 
@@ -61,7 +61,7 @@ int loop_descriptors_repair(SCRunLoopRef loop);
 /* Adds the descriptors of a source to the epoll set, and removes them, unless the program has closed one of them. With
  * EPOLLET, the kernel reports `edges` once for each change, and only to a pass: a poll(2) of the program's for the
  * loop's descriptor shows it, and takes nothing. */
-int  loop_descriptors_add_source(SCRunLoopRef loop, struct source *source);
+int loop_descriptors_add_source(SCRunLoopRef loop, struct source *source);
 void loop_descriptors_remove_source(SCRunLoopRef loop, const struct source *source);
 
 void loop_descriptors_close(SCRunLoopRef loop);
@@ -79,10 +79,10 @@ void loop_descriptors_read_counter(const struct descriptor *descriptor);
 /* ---- runloop_pass.c */
 
 struct pass_result {
-    int  callbacks;
+    int callbacks;
     bool woken;
     bool continues; /* a source has done a part of its work */
-    int  error;
+    int error;
 };
 
 /* Waits until `until`, runs the sources that are due, then the jobs. `performs`: the pass is SCRunLoopPerform's. Only

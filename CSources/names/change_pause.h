@@ -15,7 +15,7 @@ struct change_pause {
     int64_t end;         /* of the latest pause */
     int64_t length;      /* of the next pause; 0: there was no change yet */
     int64_t last_change; /* if there was one */
-    bool    noted;       /* a change counts at the end of the pause */
+    bool noted;          /* a change counts at the end of the pause */
 };
 
 /* Something changed. */

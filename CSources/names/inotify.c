@@ -27,8 +27,8 @@
 /* Under process_lock. */
 static struct {
     struct list instances;
-    unsigned    era;        /* a fork leaves the thread in the parent */
-    bool        has_thread; /* it will close the instances */
+    unsigned era;    /* a fork leaves the thread in the parent */
+    bool has_thread; /* it will close the instances */
 } unused = { .instances = { &unused.instances, &unused.instances } };
 
 /* ---- Closing ---------------------------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ void inotify_close(struct inotify *inotify)
 static struct inotify *create_instance(void)
 {
     struct inotify *inotify = calloc(1, sizeof *inotify);
-    int             error;
+    int error;
 
     if (inotify == NULL)
         return NULL;

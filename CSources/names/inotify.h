@@ -9,7 +9,7 @@
 #include "base/process.h"
 
 struct inotify {
-    struct list       node;
+    struct list node;
     struct descriptor descriptor;
 };
 

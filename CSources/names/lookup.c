@@ -45,21 +45,21 @@
  * returns. */
 struct lookup {
     struct lookup_turn turn;
-    struct list        waiters;
-    struct hash_node   tree_node; /* in pool.lookups */
-    struct netns      *netns;  /* retained while a thread has the look-up; before that the waiters' owners retain it */
-    sa_family_t        family; /* AF_UNSPEC: both */
-    bool               outdated : 1, in_pause : 1; /* as of struct lookup_result */
-    char               name[];
+    struct list waiters;
+    struct hash_node tree_node; /* in pool.lookups */
+    struct netns *netns;        /* retained while a thread has the look-up; before that the waiters' owners retain it */
+    sa_family_t family;         /* AF_UNSPEC: both */
+    bool outdated : 1, in_pause : 1; /* as of struct lookup_result */
+    char name[];
 };
 
 /* Under process_lock. A child starts with an empty pool: the threads stayed with the parent. */
 static struct {
-    unsigned            era;
-    bool                prepared;
-    unsigned            threads; /* including those that are being started: queue.coming */
+    unsigned era;
+    bool prepared;
+    unsigned threads; /* including those that are being started: queue.coming */
     struct lookup_queue queue;
-    struct hash_node   *lookups; /* all, by name, family and namespace */
+    struct hash_node *lookups; /* all, by name, family and namespace */
 } pool;
 
 static void prepare_pool_locked(void)
@@ -82,7 +82,7 @@ static struct lookup *lookup_of_turn(struct lookup_turn *turn)
 /* With a secret key, so that nobody can choose names that make look-ups slow. */
 static uint64_t hash_text(const struct netns *netns, const char *text, size_t length)
 {
-    unsigned char        key[SIPHASH_KEY_SIZE];
+    unsigned char key[SIPHASH_KEY_SIZE];
     const unsigned char *address = (const unsigned char *)&netns;
 
     memcpy(key, siphash_process_key(), sizeof key);
@@ -95,8 +95,8 @@ static uint64_t hash_text(const struct netns *netns, const char *text, size_t le
 static uint64_t hash_domain(const struct netns *netns, const char *name)
 {
     const char *dot = strchr(name, '.');
-    char        domain[LOOKUP_NAME_LIMIT];
-    size_t      length = dot == NULL ? 0 : strlen(dot + 1);
+    char domain[LOOKUP_NAME_LIMIT];
+    size_t length = dot == NULL ? 0 : strlen(dot + 1);
 
     if (length > 0 && dot[length] == '.')
         length--;
@@ -108,7 +108,7 @@ static uint64_t hash_domain(const struct netns *netns, const char *name)
 static struct lookup *lookup_create(struct netns *netns, const char *name, int family, enum lookup_kind kind,
                                     struct lookup_waiter *waiter)
 {
-    const size_t   size = strlen(name) + 1;
+    const size_t size = strlen(name) + 1;
     struct lookup *lookup = waiter->spare != NULL ? waiter->spare : malloc(offsetof(struct lookup, name) + size);
 
     waiter->spare = NULL;
@@ -164,7 +164,7 @@ static struct lookup_domain *remove_from_pool_locked(struct lookup *lookup)
 static struct lookup_waiter *next_waiter(struct lookup *lookup, unsigned *ret_turn)
 {
     struct lookup_waiter *waiter = NULL;
-    struct list          *node;
+    struct list *node;
 
     process_lock();
     node = list_pop(&lookup->waiters);
@@ -181,7 +181,7 @@ static struct lookup_waiter *next_waiter(struct lookup *lookup, unsigned *ret_tu
 static void deliver_result(struct lookup *lookup, const struct lookup_result *result)
 {
     struct lookup_waiter *waiter;
-    unsigned              turn;
+    unsigned turn;
 
     while ((waiter = next_waiter(lookup, &turn)) != NULL) {
         struct counted *owner = waiter->type->owner(waiter);
@@ -212,9 +212,9 @@ static struct lookup *begin_next_locked(int64_t now)
 /* The first look-up of a new thread, which was started for this domain. */
 static struct lookup *begin_first(struct lookup_domain *domain)
 {
-    const int64_t         now = clock_now();
+    const int64_t now = clock_now();
     struct lookup_domain *unused;
-    struct lookup        *lookup;
+    struct lookup *lookup;
 
     process_lock();
     lookup_queue_arrive(&pool.queue, domain);
@@ -229,9 +229,9 @@ static struct lookup *begin_first(struct lookup_domain *domain)
  * before its result is delivered, so that a later lookup_start begins a new one. */
 static struct lookup *end_and_begin_next(struct lookup *lookup, struct lookup_result *result)
 {
-    const int64_t         now = clock_now();
+    const int64_t now = clock_now();
     struct lookup_domain *unused;
-    struct lookup        *next;
+    struct lookup *next;
 
     process_lock();
     result->slow = lookup_queue_end(&pool.queue, &lookup->turn, result->outcome != LOOKUP_FAILED, now);
@@ -249,7 +249,7 @@ static struct lookup *run_lookup(struct lookup *lookup)
 {
     struct found_address items[RESOLVER_ADDRESSES_LIMIT];
     struct lookup_result result = { .outcome = LOOKUP_FAILED, .items = items };
-    struct lookup       *next;
+    struct lookup *next;
 
     if (netns_enter(lookup->netns) == 0)
         resolver_resolve(lookup->name, lookup->family, &result);
@@ -276,9 +276,9 @@ static void *run_thread(void *domain)
 /* Starts a thread if a look-up may start for which none is coming. Returns 0, an errno, or NOT_NEEDED. */
 static int add_thread(void)
 {
-    const int64_t         now = clock_now();
+    const int64_t now = clock_now();
     struct lookup_domain *domain = NULL, *unused = NULL;
-    int                   error;
+    int error;
 
     process_lock();
     if (pool.threads < LOOKUP_LIMIT)
@@ -353,9 +353,9 @@ static int status_of_waiter(const struct lookup_waiter *waiter, int error)
 
 int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind, struct lookup_waiter *waiter)
 {
-    struct lookup        *lookup = lookup_create(netns, name, family, kind, waiter);
+    struct lookup *lookup = lookup_create(netns, name, family, kind, waiter);
     struct lookup_domain *domain = NULL;
-    int                   status;
+    int status;
 
     if (waiter->domain == NULL)
         domain = malloc(sizeof *domain);
@@ -391,8 +391,8 @@ void lookup_mark_outdated(const struct netns *netns, bool in_pause)
 void lookup_cancel(struct lookup_waiter *waiter)
 {
     struct lookup_domain *unused[2] = { NULL };
-    struct lookup        *lookup;
-    bool                  is_last = false;
+    struct lookup *lookup;
+    bool is_last = false;
 
     process_lock();
     waiter->turn++;

@@ -27,12 +27,12 @@ struct lookup_waiter_type {
  * the waiter waits, the caller holds a reference to the owner: it calls lookup_cancel before it drops the last one, and
  * lookup_waiter_close before it frees the waiter. */
 struct lookup_waiter {
-    struct list                      node;
+    struct list node;
     const struct lookup_waiter_type *type;
-    struct lookup                   *lookup; /* NULL: does not wait */
-    struct lookup                   *spare;  /* memory of a cancelled look-up, for the next; or NULL */
-    struct lookup_domain            *domain; /* a reference, from the first lookup_start until lookup_cancel; or NULL */
-    unsigned                         turn;   /* lookup_cancel increments it */
+    struct lookup *lookup;        /* NULL: does not wait */
+    struct lookup *spare;         /* memory of a cancelled look-up, for the next; or NULL */
+    struct lookup_domain *domain; /* a reference, from the first lookup_start until lookup_cancel; or NULL */
+    unsigned turn;                /* lookup_cancel increments it */
 };
 
 /* Queues a look-up of the name's addresses of one family, or of both (AF_UNSPEC), in the namespace, or joins the one

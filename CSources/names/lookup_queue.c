@@ -38,7 +38,7 @@ static bool is_any(const struct hash_node *node, const void *info)
 
 struct lookup_domain *lookup_queue_domain(struct lookup_queue *queue, uint64_t hash, struct lookup_domain *fresh)
 {
-    struct hash_node     *node = hash_tree_find(queue->domains, hash, is_any, NULL);
+    struct hash_node *node = hash_tree_find(queue->domains, hash, is_any, NULL);
     struct lookup_domain *domain = fresh;
 
     if (node != NULL) {
@@ -101,7 +101,7 @@ static void set_window(struct lookup_queue *queue, struct lookup_domain *domain,
 void lookup_queue_add(struct lookup_queue *queue, struct lookup_turn *turn)
 {
     struct lookup_domain *domain = turn->domain;
-    const size_t          before = best_kind(domain);
+    const size_t before = best_kind(domain);
 
     list_append(&domain->queued[turn->kind], &turn->node);
     domain->queued_count++;
@@ -112,7 +112,7 @@ void lookup_queue_add(struct lookup_queue *queue, struct lookup_turn *turn)
 void lookup_queue_remove(struct lookup_queue *queue, struct lookup_turn *turn)
 {
     struct lookup_domain *domain = turn->domain;
-    const size_t          before = best_kind(domain);
+    const size_t before = best_kind(domain);
 
     list_remove(&turn->node);
     domain->queued_count--;
@@ -173,7 +173,7 @@ static void find_slow(struct lookup_queue *queue, int64_t now)
 /* `all`: how many doubtful ones there are. `coming`: how many threads are being started for this domain. */
 static bool may_begin(struct lookup_domain *domain, size_t kind, unsigned all, unsigned coming)
 {
-    const bool     doubtful = is_doubtful(domain, kind);
+    const bool doubtful = is_doubtful(domain, kind);
     const unsigned own = *count_of(domain, kind, doubtful) + coming;
 
     if (domain->queued_count <= coming)
@@ -204,8 +204,8 @@ static struct lookup_domain *find_domain(struct lookup_queue *queue, bool with_c
 struct lookup_turn *lookup_queue_begin(struct lookup_queue *queue, int64_t now)
 {
     struct lookup_domain *domain;
-    struct lookup_turn   *turn;
-    size_t                kind;
+    struct lookup_turn *turn;
+    size_t kind;
 
     find_slow(queue, now);
     domain = find_domain(queue, false);

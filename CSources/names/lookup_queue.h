@@ -23,32 +23,32 @@ enum lookup_kind {
 /* The names that differ only in their first label, in one namespace. */
 struct lookup_domain {
     struct hash_node tree_node;
-    struct list      node;                 /* in a ring of the queue, if a look-up is queued */
-    struct list      queued[LOOKUP_KINDS]; /* look-ups */
-    unsigned         queued_count;
-    unsigned         references;           /* of waiters, look-ups and threads that are being started */
-    uint8_t          trusted, doubtful[2]; /* how many are under way; doubtful[1]: of LOOKUP_DOUBTED */
-    uint8_t          coming;               /* threads that are being started for it */
-    uint8_t          window;               /* how many trusted ones may be under way; 0: its names are doubtful */
+    struct list node;                 /* in a ring of the queue, if a look-up is queued */
+    struct list queued[LOOKUP_KINDS]; /* look-ups */
+    unsigned queued_count;
+    unsigned references;          /* of waiters, look-ups and threads that are being started */
+    uint8_t trusted, doubtful[2]; /* how many are under way; doubtful[1]: of LOOKUP_DOUBTED */
+    uint8_t coming;               /* threads that are being started for it */
+    uint8_t window;               /* how many trusted ones may be under way; 0: its names are doubtful */
 };
 
 /* The place of a look-up. */
 struct lookup_turn {
-    struct list           node; /* of the domain's queue, or of those under way */
+    struct list node; /* of the domain's queue, or of those under way */
     struct lookup_domain *domain;
-    uint32_t              begun; /* milliseconds of clock_now */
-    uint8_t               kind;
-    bool                  running;
-    bool                  doubtful; /* while it is under way: it counts as doubtful */
+    uint32_t begun; /* milliseconds of clock_now */
+    uint8_t kind;
+    bool running;
+    bool doubtful; /* while it is under way: it counts as doubtful */
 };
 
 /* The domains whose best look-up has a kind, and is doubtful (1) or trusted (0), take turns. */
 struct lookup_queue {
-    struct list       rings[LOOKUP_KINDS][2];
-    struct list       running[2]; /* the trusted and the doubtful, in the order in which they began */
+    struct list rings[LOOKUP_KINDS][2];
+    struct list running[2]; /* the trusted and the doubtful, in the order in which they began */
     struct hash_node *domains;
-    unsigned          doubtful; /* how many are under way */
-    unsigned          coming;   /* threads that are being started */
+    unsigned doubtful; /* how many are under way */
+    unsigned coming;   /* threads that are being started */
 };
 
 void lookup_queue_init(struct lookup_queue *queue);
@@ -77,6 +77,6 @@ bool lookup_queue_end(struct lookup_queue *queue, struct lookup_turn *turn, bool
 /* If a look-up may start for which no thread is coming, counts one more thread as coming, and returns the domain for
  * which it comes, with a reference. Else NULL. The thread ends with lookup_queue_arrive, whether it starts or not. */
 struct lookup_domain *lookup_queue_call_thread(struct lookup_queue *queue, int64_t now);
-void                  lookup_queue_arrive(struct lookup_queue *queue, struct lookup_domain *domain);
+void lookup_queue_arrive(struct lookup_queue *queue, struct lookup_domain *domain);
 
 #endif

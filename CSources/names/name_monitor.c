@@ -25,10 +25,10 @@
 /* A path whose changes affect names. */
 struct watched_path {
     struct name_monitor *name_monitor;
-    struct path_watch    watch;
-    atomic_uint          path_version;
-    struct path          path; /* the last evaluation; on the driving thread */
-    bool                 known;
+    struct path_watch watch;
+    atomic_uint path_version;
+    struct path path; /* the last evaluation; on the driving thread */
+    bool known;
 };
 
 /* The last one is the default path again, with what a target needs of it. Its changes do not affect names. */
@@ -38,18 +38,18 @@ enum { PATH_TO_SERVERS, PATH_DEFAULT, PATH_IPV6, PATH_OF_FOLLOWERS, PATHS };
 enum change_kind { CHANGE_OF_FILES, CHANGE_OF_PATHS, CHANGES };
 
 struct name_monitor {
-    struct source         source; /* the resolver files; runloop.h says what the loop's lock guards */
-    SCRunLoopRef          loop;
-    struct netns         *netns;
-    struct list           name_watches; /* that do not follow the default path; under the loop's lock */
-    struct list           followers;    /* that have its last outcome; likewise */
-    struct list           fresh;        /* followers that have not; likewise */
-    size_t                watch_count;  /* likewise; calls move some of them out of the lists */
-    struct heap           deadlines;    /* of the watches; likewise */
+    struct source source; /* the resolver files; runloop.h says what the loop's lock guards */
+    SCRunLoopRef loop;
+    struct netns *netns;
+    struct list name_watches; /* that do not follow the default path; under the loop's lock */
+    struct list followers;    /* that have its last outcome; likewise */
+    struct list fresh;        /* followers that have not; likewise */
+    size_t watch_count;       /* likewise; calls move some of them out of the lists */
+    struct heap deadlines;    /* of the watches; likewise */
     struct resolver_files files;
-    struct watched_path   paths[PATHS];
-    struct change_pause   pauses[CHANGES]; /* on the driving thread */
-    bool                  servers_unknown; /* the resolver files could not be read; on the driving thread */
+    struct watched_path paths[PATHS];
+    struct change_pause pauses[CHANGES]; /* on the driving thread */
+    bool servers_unknown;                /* the resolver files could not be read; on the driving thread */
 };
 
 static void name_monitor_free(struct counted *counted)
@@ -69,7 +69,7 @@ static void name_monitor_free(struct counted *counted)
 static struct name_watch *next_name_watch(struct name_monitor *name_monitor, struct list *pending, struct list *home)
 {
     struct name_watch *name_watch = NULL;
-    struct list       *node;
+    struct list *node;
 
     runloop_lock(name_monitor->loop);
     node = list_pop(pending);
@@ -85,7 +85,7 @@ static struct name_watch *next_name_watch(struct name_monitor *name_monitor, str
 /* The default path was evaluated. If it is as before, only new followers need it. */
 static void call_followers(struct name_monitor *name_monitor, const struct path *path, bool all)
 {
-    struct list        pending;
+    struct list pending;
     struct name_watch *name_watch;
 
     list_init(&pending);
@@ -149,8 +149,8 @@ static void evaluate_watched_path(struct name_monitor *name_monitor, struct watc
 static bool update_servers(struct name_monitor *name_monitor)
 {
     struct watched_path *watched = &name_monitor->paths[PATH_TO_SERVERS];
-    struct questions    *questions;
-    const int            error = resolvconf_server_questions(&questions);
+    struct questions *questions;
+    const int error = resolvconf_server_questions(&questions);
 
     name_monitor->servers_unknown = error != 0;
     if (error != 0)
@@ -182,7 +182,7 @@ static int64_t changes_due(const struct name_monitor *name_monitor)
 
 static void call_list(struct name_monitor *name_monitor, struct list *list)
 {
-    struct list        pending;
+    struct list pending;
     struct name_watch *name_watch;
 
     list_init(&pending);
@@ -251,7 +251,7 @@ static void update_source_deadline(struct name_monitor *name_monitor, int64_t no
 static int name_monitor_run(struct source *source)
 {
     struct name_monitor *name_monitor = container_of(source, struct name_monitor, source);
-    const int64_t        now = clock_now();
+    const int64_t now = clock_now();
 
     resolver_files_repair(&name_monitor->files, name_monitor->loop, source);
     note_changed_files(name_monitor, now);
@@ -272,12 +272,12 @@ static int create_watched_paths(struct name_monitor *name_monitor)
 {
     /* The default path is IPv4's if that is usable. So IPv6 has a path of its own, to an address of global scope. */
     const struct question default_path = { 0 }, ipv6 = { .destination = { AF_INET6, { 0x20, [15] = 1 } } };
-    struct questions     *servers = NULL;
-    int                   error = resolvconf_server_questions(&servers);
-    struct questions     *questions[PATHS] = { servers,
-                                               questions_create(&default_path, 1, kSCNetworkReachabilityReasonNone),
-                                               questions_create(&ipv6, 1, kSCNetworkReachabilityReasonNone),
-                                               questions_create(&default_path, 1, kSCNetworkReachabilityReasonNone) };
+    struct questions *servers = NULL;
+    int error = resolvconf_server_questions(&servers);
+    struct questions *questions[PATHS] = { servers,
+                                           questions_create(&default_path, 1, kSCNetworkReachabilityReasonNone),
+                                           questions_create(&ipv6, 1, kSCNetworkReachabilityReasonNone),
+                                           questions_create(&default_path, 1, kSCNetworkReachabilityReasonNone) };
 
     for (size_t i = 0; i < PATHS; i++) {
         name_monitor->paths[i].name_monitor = name_monitor;
@@ -295,7 +295,7 @@ static int create_watched_paths(struct name_monitor *name_monitor)
 static int name_monitor_create(SCRunLoopRef loop, struct netns *netns, struct name_monitor **ret)
 {
     struct name_monitor *name_monitor = calloc(1, sizeof *name_monitor);
-    int                  error;
+    int error;
 
     if (name_monitor == NULL)
         return ENOMEM;
@@ -342,7 +342,7 @@ static int join_or_add_name_monitor(SCRunLoopRef loop, struct netns *netns, stru
                                     struct name_watch *name_watch)
 {
     struct source *source;
-    int            error = 0;
+    int error = 0;
 
     runloop_lock(loop);
     source = runloop_find_source_locked(loop, is_name_monitor_of, netns);
@@ -359,7 +359,7 @@ static int join_or_add_name_monitor(SCRunLoopRef loop, struct netns *netns, stru
 int name_monitor_join(SCRunLoopRef loop, struct netns *netns, struct name_watch *name_watch)
 {
     struct name_monitor *fresh = NULL;
-    int                  error = join_or_add_name_monitor(loop, netns, NULL, name_watch);
+    int error = join_or_add_name_monitor(loop, netns, NULL, name_watch);
 
     if (error != 0 || name_watch->monitor != NULL)
         return error;
@@ -374,7 +374,7 @@ int name_monitor_join(SCRunLoopRef loop, struct netns *netns, struct name_watch 
 void name_monitor_leave(SCRunLoopRef loop, struct name_watch *name_watch)
 {
     struct name_monitor *name_monitor;
-    bool                 last = false;
+    bool last = false;
 
     runloop_lock(loop);
     name_monitor = name_watch->monitor;
@@ -394,7 +394,7 @@ void name_monitor_leave(SCRunLoopRef loop, struct name_watch *name_watch)
 void name_monitor_follow(SCRunLoopRef loop, struct name_watch *name_watch)
 {
     struct name_monitor *name_monitor = name_watch->monitor;
-    struct path_watch   *default_path = &name_monitor->paths[PATH_OF_FOLLOWERS].watch;
+    struct path_watch *default_path = &name_monitor->paths[PATH_OF_FOLLOWERS].watch;
 
     runloop_lock(loop);
     list_remove(&name_watch->node);

@@ -27,16 +27,16 @@ struct name_watch_type {
 
 /* One name in a name monitor. */
 struct name_watch {
-    struct list                   node;
-    struct heap_node              deadline; /* in the monitor's heap */
-    struct counted               *owner;
+    struct list node;
+    struct heap_node deadline; /* in the monitor's heap */
+    struct counted *owner;
     const struct name_watch_type *type;
-    struct name_monitor          *monitor; /* NULL: none */
+    struct name_monitor *monitor; /* NULL: none */
 };
 
 /* From any thread. Adds the watch to the loop's name monitor for the namespace until name_monitor_leave. Returns 0 or
  * an errno. */
-int  name_monitor_join(SCRunLoopRef loop, struct netns *netns, struct name_watch *name_watch);
+int name_monitor_join(SCRunLoopRef loop, struct netns *netns, struct name_watch *name_watch);
 void name_monitor_leave(SCRunLoopRef loop, struct name_watch *name_watch);
 
 /* The watch gets the default path after each change, and once in the next pass of the loop, until it leaves or stops

@@ -18,17 +18,17 @@
 #define FILES_INTERVAL (2 * SECOND) /* between checks, if nothing reports changes of the resolver files */
 
 struct network_monitor {
-    struct source         source; /* the resolver files; runloop.h says what the loop's lock guards */
-    SCRunLoopRef          loop;
-    struct netns         *netns;
-    struct list           watches;     /* under the loop's lock */
-    size_t                watch_count; /* likewise; collect_watches_locked moves some of them out of the list */
+    struct source source; /* the resolver files; runloop.h says what the loop's lock guards */
+    SCRunLoopRef loop;
+    struct netns *netns;
+    struct list watches; /* under the loop's lock */
+    size_t watch_count;  /* likewise; collect_watches_locked moves some of them out of the list */
     struct resolver_files files;
-    struct path_watch     watch;
-    atomic_uint           path_version;    /* constant: no other loop evaluates this watch */
-    struct network_path  *evaluated;       /* on the driving thread, until `accept` takes it */
-    struct network_path  *current;         /* under the loop's lock */
-    bool                  servers_unknown; /* the resolver files could not be read; on the driving thread */
+    struct path_watch watch;
+    atomic_uint path_version;       /* constant: no other loop evaluates this watch */
+    struct network_path *evaluated; /* on the driving thread, until `accept` takes it */
+    struct network_path *current;   /* under the loop's lock */
+    bool servers_unknown;           /* the resolver files could not be read; on the driving thread */
 };
 
 static void network_monitor_free(struct counted *counted)
@@ -49,7 +49,7 @@ static void network_monitor_free(struct counted *counted)
 static struct network_watch *next_network_watch(struct network_monitor *network_monitor, struct list *pending)
 {
     struct network_watch *watch = NULL;
-    struct list          *node;
+    struct list *node;
 
     runloop_lock(network_monitor->loop);
     node = list_pop(pending);
@@ -71,7 +71,7 @@ static void collect_watches_locked(struct network_monitor *network_monitor, bool
     list_init(pending);
     list_init(&kept);
     while (!list_is_empty(&network_monitor->watches)) {
-        struct list                *node = list_pop(&network_monitor->watches);
+        struct list *node = list_pop(&network_monitor->watches);
         const struct network_watch *watch = container_of(node, struct network_watch, node);
 
         list_append(all || !watch->reported || watch->repeats ? pending : &kept, node);
@@ -95,7 +95,7 @@ static void report_to(struct network_monitor *network_monitor, struct list *pend
 static void set_current(struct network_monitor *network_monitor, struct network_path *network)
 {
     struct network_path *before;
-    struct list          pending;
+    struct list pending;
 
     runloop_lock(network_monitor->loop);
     before = network_monitor->current;
@@ -111,7 +111,7 @@ static void set_current(struct network_monitor *network_monitor, struct network_
 static void report_to_new_watches(struct network_monitor *network_monitor)
 {
     struct network_path *network;
-    struct list          pending;
+    struct list pending;
 
     runloop_lock(network_monitor->loop);
     network = network_monitor->current;
@@ -148,9 +148,9 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
                             struct path *ret)
 {
     struct network_monitor *network_monitor = monitor_of_watch(watch);
-    struct network_path    *network;
-    struct dependencies     dependencies;
-    const int               error = network_path_find(rtnetlink, netns, cache, questions, &network, &dependencies);
+    struct network_path *network;
+    struct dependencies dependencies;
+    const int error = network_path_find(rtnetlink, netns, cache, questions, &network, &dependencies);
 
     if (error != 0)
         return error;
@@ -170,7 +170,7 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
 static bool network_evaluated(struct path_watch *watch, const struct path *path, unsigned path_version)
 {
     struct network_monitor *network_monitor = monitor_of_watch(watch);
-    struct network_path    *network = network_monitor->evaluated;
+    struct network_path *network = network_monitor->evaluated;
 
     (void)path, (void)path_version;
     network_monitor->evaluated = NULL;
@@ -187,8 +187,8 @@ static const struct path_watch_type watch_type = { .owner = owner_of_watch,
 int network_monitor_questions(struct questions **ret)
 {
     struct name_server servers[CONFFILE_SERVERS];
-    size_t             count = 0;
-    const int          error = resolvconf_servers(servers, &count);
+    size_t count = 0;
+    const int error = resolvconf_servers(servers, &count);
 
     if (error != 0)
         return error;
@@ -240,7 +240,7 @@ static bool is_network_monitor_of(const struct source *source, const void *netns
 static int network_monitor_create(SCRunLoopRef loop, struct netns *netns, struct network_monitor **ret)
 {
     struct network_monitor *network_monitor = calloc(1, sizeof *network_monitor);
-    int                     error;
+    int error;
 
     *ret = network_monitor;
     if (network_monitor == NULL)
@@ -284,7 +284,7 @@ static int join_or_add_network_monitor(SCRunLoopRef loop, struct netns *netns, s
                                        struct network_watch *watch, struct network_path **ret_current)
 {
     struct source *source;
-    int            error = 0;
+    int error = 0;
 
     runloop_lock(loop);
     source = runloop_find_source_locked(loop, is_network_monitor_of, netns);
@@ -307,10 +307,10 @@ static int join_or_add_network_monitor(SCRunLoopRef loop, struct netns *netns, s
 /* The network path before the loop's monitor has evaluated it. Does not wait for RTNL. */
 static int find_first(struct netns *netns, struct network_path **ret)
 {
-    struct round_cache  cache = ROUND_CACHE_EMPTY;
+    struct round_cache cache = ROUND_CACHE_EMPTY;
     struct dependencies ignored;
-    struct questions   *questions;
-    int                 error = network_monitor_questions(&questions);
+    struct questions *questions;
+    int error = network_monitor_questions(&questions);
 
     if (error != 0)
         return error;
@@ -325,7 +325,7 @@ static int add_network_monitor(SCRunLoopRef loop, struct netns *netns, struct ne
                                struct network_path **ret_current)
 {
     struct network_monitor *fresh;
-    int                     error = network_monitor_create(loop, netns, &fresh);
+    int error = network_monitor_create(loop, netns, &fresh);
 
     if (error == 0)
         error = join_or_add_network_monitor(loop, netns, fresh, watch, ret_current);
@@ -338,7 +338,7 @@ int network_monitor_join(SCRunLoopRef loop, struct netns *netns, struct network_
                          struct network_path **ret_first)
 {
     struct network_path *first = NULL, *current = NULL;
-    int                  error = join_or_add_network_monitor(loop, netns, NULL, watch, &current);
+    int error = join_or_add_network_monitor(loop, netns, NULL, watch, &current);
 
     /* Before joining: the first round reports what changes after this. */
     if (error == 0 && current == NULL)
@@ -365,7 +365,7 @@ void network_monitor_repeat(SCRunLoopRef loop, struct network_watch *watch)
 void network_monitor_leave(SCRunLoopRef loop, struct network_watch *watch)
 {
     struct network_monitor *network_monitor;
-    bool                    last = false;
+    bool last = false;
 
     runloop_lock(loop);
     network_monitor = watch->monitor;

@@ -29,13 +29,13 @@ const char *const resolvconf_paths[RESOLVCONF_FILES] = { RESOLV_CONF, HOSTS, NSS
 /* The questions about the name servers, and the stamps of the files that they are from. */
 struct servers {
     struct questions *questions; /* NULL: nothing is cached */
-    struct filestamp  stamp, upstream_stamp;
-    bool              used_upstream;
+    struct filestamp stamp, upstream_stamp;
+    bool used_upstream;
 };
 
 /* Under process_lock. */
 static struct {
-    unsigned       users;
+    unsigned users;
     struct servers servers;
 } cache;
 
@@ -43,8 +43,8 @@ static struct {
 
 struct file_text {
     struct filestamp stamp;
-    char            *bytes;
-    size_t           length;
+    char *bytes;
+    size_t length;
 };
 
 /* An absent file counts as empty. Returns 0, and the caller frees the bytes; or an errno. */
@@ -99,7 +99,7 @@ static int read_servers(const char *path, struct filestamp *ret_stamp, struct na
                         size_t *ret_count)
 {
     struct file_text text;
-    const int        error = read_resolver_file(path, &text);
+    const int error = read_resolver_file(path, &text);
 
     if (error != 0)
         return error;
@@ -112,7 +112,7 @@ static int read_servers(const char *path, struct filestamp *ret_stamp, struct na
 static struct questions *create_server_questions(const struct name_server *servers, size_t count)
 {
     struct question items[CONFFILE_SERVERS] = { 0 };
-    size_t          used = 0;
+    size_t used = 0;
 
     if (are_local(servers, count))
         return questions_create(items, 1, kSCNetworkReachabilityReasonNone); /* the default path */
@@ -130,8 +130,8 @@ static struct questions *create_server_questions(const struct name_server *serve
 static int load_servers(struct servers *ret)
 {
     struct name_server servers[CONFFILE_SERVERS];
-    size_t             count = 0;
-    int                error;
+    size_t count = 0;
+    int error;
 
     *ret = (struct servers){ 0 };
     error = read_servers(RESOLV_CONF, &ret->stamp, servers, &count);
@@ -174,7 +174,7 @@ static bool servers_are_current(const struct servers *servers)
 int resolvconf_server_questions(struct questions **ret)
 {
     struct servers servers = cached_servers(), before = { 0 };
-    int            error;
+    int error;
 
     if (servers_are_current(&servers)) {
         *ret = servers.questions;
@@ -218,9 +218,9 @@ static bool are_stubs(const struct name_server *servers, size_t count)
 int resolvconf_servers(struct name_server ret[CONFFILE_SERVERS], size_t *ret_count)
 {
     struct name_server upstream[CONFFILE_SERVERS];
-    struct filestamp   stamp;
-    size_t             count = 0;
-    int                error = read_servers(RESOLV_CONF, &stamp, ret, ret_count);
+    struct filestamp stamp;
+    size_t count = 0;
+    int error = read_servers(RESOLV_CONF, &stamp, ret, ret_count);
 
     if (error != 0 || !are_stubs(ret, *ret_count))
         return error == EAGAIN ? kSCStatusReachabilityUnknown : error;

@@ -59,9 +59,9 @@ static int convert_and_resolve(const char *name, int family, struct addrinfo **r
 {
 #ifdef AI_IDN
     const struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM, .ai_flags = AI_IDN };
-    const locale_t        locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    locale_t              before;
-    int                   error;
+    const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    locale_t before;
+    int error;
 
     if (locale == (locale_t)0)
         return EAI_IDN_ENCODE;
@@ -90,7 +90,7 @@ static int resolve_list(const char *name, int family, struct addrinfo **ret)
 void resolver_resolve(const char *name, int family, struct lookup_result *ret)
 {
     struct addrinfo *list = NULL;
-    const int        error = resolve_list(name, family, &list);
+    const int error = resolve_list(name, family, &list);
 
     ret->outcome = outcome_from_error(error);
     if (error == 0) {

@@ -18,16 +18,16 @@ enum lookup_outcome {
 
 struct found_address {
     struct address address;
-    uint32_t       scope;
+    uint32_t scope;
 };
 
 struct lookup_result {
-    enum lookup_outcome   outcome;
-    size_t                count;    /* not 0 if the outcome is LOOKUP_FOUND */
-    struct found_address *items;    /* in the resolver's order */
-    bool                  slow;     /* it took more than half a second */
-    bool                  outdated; /* something changed after the look-up had begun: repeat it */
-    bool                  in_pause; /* the same, but the repetition comes later: see change_pause.h */
+    enum lookup_outcome outcome;
+    size_t count;                /* not 0 if the outcome is LOOKUP_FOUND */
+    struct found_address *items; /* in the resolver's order */
+    bool slow;                   /* it took more than half a second */
+    bool outdated;               /* something changed after the look-up had begun: repeat it */
+    bool in_pause;               /* the same, but the repetition comes later: see change_pause.h */
 };
 
 /* Resolves a name in the calling thread's namespace, to addresses of one family, or of both (AF_UNSPEC). Can take half

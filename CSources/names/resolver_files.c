@@ -43,7 +43,7 @@ static bool add_watch(struct resolver_files *files, const char *path, uint32_t e
  * there, add_all_watches runs again. */
 static void watch_parent_directory(struct resolver_files *files, const char *path)
 {
-    char  directory[PATH_MAX];
+    char directory[PATH_MAX];
     char *slash;
 
     if (strlen(path) >= sizeof directory)
@@ -70,7 +70,7 @@ static bool read_symbolic_link(const char *path, char ret[PATH_MAX])
 /* The path begins with the link. Replaces the link by its target. False: the result is too long. */
 static bool replace_symbolic_link(char path[PATH_MAX], const char *link, const char *to)
 {
-    const char  *rest = path + strlen(link);
+    const char *rest = path + strlen(link);
     const size_t start = to[0] == '/' ? 0 : (size_t)(strrchr(link, '/') + 1 - link);
 
     if (start + strlen(to) + strlen(rest) >= PATH_MAX)
@@ -89,9 +89,9 @@ static void copy_prefix(char ret[PATH_MAX], const char *path, size_t length)
 /* Watches the directory of the file, and the directory of each symbolic link that leads there. */
 static void watch_directories(struct resolver_files *files, const char *path)
 {
-    char   at[PATH_MAX], link[PATH_MAX], to[PATH_MAX];
+    char at[PATH_MAX], link[PATH_MAX], to[PATH_MAX];
     size_t length = 0;
-    int    links = 0;
+    int links = 0;
 
     strcpy(at, path);
     while (at[length] != '\0') {
@@ -134,8 +134,8 @@ static bool is_event_of_file(const struct inotify_event *event)
 static bool read_all_events(int fd)
 {
     _Alignas(struct inotify_event) char bytes[4096];
-    ssize_t                             length;
-    bool                                touched = false;
+    ssize_t length;
+    bool touched = false;
 
     while ((length = read(fd, bytes, sizeof bytes)) > 0)
         for (ssize_t at = 0; at < length;) {
@@ -152,7 +152,7 @@ static bool read_all_events(int fd)
  * examined: no other event may follow. */
 static bool update_stamps(struct resolver_files *files, bool touched)
 {
-    bool             changed = false;
+    bool changed = false;
     struct filestamp now;
 
     for (size_t i = 0; i < RESOLVCONF_FILES; i++) {
@@ -217,7 +217,7 @@ const struct descriptor *resolver_files_mounts(const struct resolver_files *file
 static void repair_inotify(struct resolver_files *files, SCRunLoopRef loop, struct source *source)
 {
     struct inotify *closed = files->inotify, *fresh;
-    int             error;
+    int error;
 
     if (closed == NULL || can_receive_events(files))
         return;

@@ -12,12 +12,12 @@
 #include "names/resolvconf.h"
 
 struct resolver_files {
-    struct inotify   *inotify;        /* NULL: there is none */
-    struct descriptor mounts;         /* closed: there is none */
-    bool              watch_failed;   /* used by add_all_watches: a watch could not be added */
-    atomic_bool       incomplete;     /* the result of the last add_all_watches; read by any thread */
-    atomic_bool       mounts_missing; /* no memory, descriptor or place in the epoll set for `mounts`; likewise */
-    struct filestamp  stamps[RESOLVCONF_FILES]; /* as of the last check */
+    struct inotify *inotify;    /* NULL: there is none */
+    struct descriptor mounts;   /* closed: there is none */
+    bool watch_failed;          /* used by add_all_watches: a watch could not be added */
+    atomic_bool incomplete;     /* the result of the last add_all_watches; read by any thread */
+    atomic_bool mounts_missing; /* no memory, descriptor or place in the epoll set for `mounts`; likewise */
+    struct filestamp stamps[RESOLVCONF_FILES]; /* as of the last check */
 };
 
 /* Does not fail. inotify instances are scarce: without one there is no descriptor, and only resolver_files_check finds

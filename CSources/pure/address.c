@@ -59,7 +59,7 @@ socklen_t address_sockaddr_length(int family)
 /* A zone is an interface index if it is a number, else an interface name. */
 static bool parse_zone(const char *zone, char ret_zone[16], uint32_t *ret_scope)
 {
-    const size_t       length = strlen(zone);
+    const size_t length = strlen(zone);
     unsigned long long number;
 
     if (length == 0)
@@ -78,11 +78,11 @@ static bool parse_zone(const char *zone, char ret_zone[16], uint32_t *ret_scope)
 
 static bool parse_ipv6(const char *text, struct address *ret, char ret_zone[16], uint32_t *ret_scope)
 {
-    char                buffer[INET6_ADDRSTRLEN];
-    const char         *zone = strchr(text, '%');
-    const size_t        length = zone == NULL ? strlen(text) : (size_t)(zone - text);
+    char buffer[INET6_ADDRSTRLEN];
+    const char *zone = strchr(text, '%');
+    const size_t length = zone == NULL ? strlen(text) : (size_t)(zone - text);
     struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
-    uint32_t            scope = 0;
+    uint32_t scope = 0;
 
     if (length >= sizeof buffer)
         return false;

@@ -17,7 +17,7 @@ struct address {
 
 struct address_prefix {
     struct address address;
-    uint8_t        length; /* bits */
+    uint8_t length; /* bits */
 };
 
 /* Bytes of an address: 4 for AF_INET, 16 for AF_INET6, 0 for other families. Inline, like the next functions: each

@@ -38,7 +38,7 @@ static struct address_entry *descend_to_bit(const struct address_tree *tree, con
                                             unsigned *ret_bit)
 {
     struct address_entry *entry = tree->root;
-    unsigned              bit = 0;
+    unsigned bit = 0;
 
     while (entry->bit > bit && entry->bit < end) {
         bit = entry->bit;
@@ -58,9 +58,9 @@ static struct address_entry *leaf_of_key(const struct address_tree *tree, const 
 
 static void add_branch(struct address_tree *tree, struct address_entry *entry, unsigned bit)
 {
-    const bool             side = key_bit(&entry->address, bit);
+    const bool side = key_bit(&entry->address, bit);
     struct address_entry **place = &tree->root;
-    unsigned               above = 0;
+    unsigned above = 0;
 
     while ((*place)->bit > above && (*place)->bit < bit) {
         above = (*place)->bit;
@@ -75,7 +75,7 @@ static void add_branch(struct address_tree *tree, struct address_entry *entry, u
 void address_tree_add(struct address_tree *tree, struct address_entry *entry)
 {
     struct address_entry *leaf;
-    unsigned              bit;
+    unsigned bit;
 
     list_init(&entry->same);
     entry->bit = 0;
@@ -95,7 +95,7 @@ void address_tree_add(struct address_tree *tree, struct address_entry *entry)
 static void replace_entry(struct address_tree *tree, const struct address_entry *entry, struct address_entry *heir)
 {
     struct address_entry **place = &tree->root;
-    unsigned               bit = 0;
+    unsigned bit = 0;
 
     heir->bit = entry->bit;
     heir->child[0] = entry->child[0];
@@ -116,7 +116,7 @@ static void replace_entry(struct address_tree *tree, const struct address_entry 
 static void remove_leaf(struct address_tree *tree, const struct address_entry *entry)
 {
     struct address_entry **place = &tree->root, **place_of_branch = NULL, **place_of_last = NULL, *last;
-    unsigned               bit = 0;
+    unsigned bit = 0;
 
     while ((*place)->bit > bit) {
         if (*place == entry)
@@ -161,7 +161,7 @@ static void visit_same(struct address_entry *leaf, void (*visit)(void *info, str
 }
 
 /* The recursion is at most as deep as a key has bits. */
-static void visit_subtree(struct address_entry *entry, unsigned                         bit,
+static void visit_subtree(struct address_entry *entry, unsigned bit,
                           void (*visit)(void *info, struct address_entry *entry), void *info)
 {
     if (entry->bit <= bit) {
@@ -185,7 +185,7 @@ void address_tree_visit(const struct address_tree *tree, const struct address_pr
                         void (*visit)(void *info, struct address_entry *entry), void *info)
 {
     struct address_entry *subtree;
-    unsigned              bit;
+    unsigned bit;
 
     if (tree->root == NULL || prefix->length > address_length(&prefix->address) * 8)
         return;
@@ -199,7 +199,7 @@ void address_tree_visit(const struct address_tree *tree, const struct address_pr
 /* A subtree, and the bit that the branch above it tests. */
 struct subtree {
     const struct address_entry *entry;
-    unsigned                    bit;
+    unsigned bit;
 };
 
 static bool subtree_is_leaf(struct subtree subtree)
@@ -231,7 +231,7 @@ size_t address_tree_cover(const struct address_tree *tree, const struct address_
                           struct address_prefix ret[ADDRESS_TREE_PREFIXES])
 {
     struct subtree subtrees[ADDRESS_TREE_PREFIXES];
-    size_t         count = 0, widest;
+    size_t count = 0, widest;
 
     if (tree->root != NULL)
         subtrees[count++] = (struct subtree){ tree->root, 0 };

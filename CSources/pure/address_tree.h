@@ -11,9 +11,9 @@
 /* The tree uses all fields. Only `address` is the owner's; it is constant while the entry is in a tree. */
 struct address_entry {
     struct address_entry *child[2];
-    struct list           same;    /* other entries with this address; of these, one is in the tree itself */
-    uint8_t               bit;     /* which bit of the key `child` is chosen by; 0: the entry has no children */
-    struct address        address; /* AF_INET or AF_INET6 */
+    struct list same;       /* other entries with this address; of these, one is in the tree itself */
+    uint8_t bit;            /* which bit of the key `child` is chosen by; 0: the entry has no children */
+    struct address address; /* AF_INET or AF_INET6 */
 };
 
 struct address_tree {

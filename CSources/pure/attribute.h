@@ -16,20 +16,20 @@
 /* The attributes that are not read yet. */
 struct attribute_walk {
     const char *next;
-    size_t      left;
+    size_t left;
 };
 
 struct attribute {
-    uint16_t    type;
+    uint16_t type;
     const void *payload;
-    size_t      length;
+    size_t length;
 };
 
 /* Reads the next attribute. False: there is no whole attribute left. */
 static inline bool attribute_next(struct attribute_walk *walk, struct attribute *ret)
 {
     struct nlattr header;
-    size_t        step;
+    size_t step;
 
     if (walk->left < sizeof header)
         return false;

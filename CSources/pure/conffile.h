@@ -10,8 +10,8 @@
 
 struct name_server {
     struct address address;
-    uint32_t       scope;    /* a numeric zone; 0: there is none */
-    char           zone[16]; /* "": there is none, or it is numeric */
+    uint32_t scope; /* a numeric zone; 0: there is none */
+    char zone[16];  /* "": there is none, or it is numeric */
 };
 
 /* Reads the name servers from the text of resolv.conf, in order. Returns their number. */

@@ -25,8 +25,8 @@ static size_t length_of_lead(unsigned char lead)
 static size_t utf8_length(const unsigned char *text)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 }; /* by length: a shorter form is invalid */
-    const size_t          length = length_of_lead(text[0]);
-    uint32_t              code = length < 2 ? text[0] : text[0] & (0x7fu >> length);
+    const size_t length = length_of_lead(text[0]);
+    uint32_t code = length < 2 ? text[0] : text[0] & (0x7fu >> length);
 
     for (size_t i = 1; i < length; i++) {
         if ((text[i] & 0xc0) != 0x80)
@@ -77,7 +77,7 @@ static void write_escape(const unsigned char *text, size_t length, char *ret)
 bool escape_next(const char **text, char ret[ESCAPE_SIZE])
 {
     const unsigned char *bytes = (const unsigned char *)*text;
-    const size_t         valid = utf8_length(bytes), length = valid > 0 ? valid : 1;
+    const size_t valid = utf8_length(bytes), length = valid > 0 ? valid : 1;
 
     if (bytes[0] == '\0')
         return false;

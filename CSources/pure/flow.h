@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 struct flow {
-    uint8_t  protocol;      /* IPPROTO_...; 0: not said, and ports do not count */
-    uint8_t  traffic_class; /* without the two bits for congestion (ECN) */
-    uint16_t local_port;    /* in the machine's order; 0: not said */
+    uint8_t protocol;      /* IPPROTO_...; 0: not said, and ports do not count */
+    uint8_t traffic_class; /* without the two bits for congestion (ECN) */
+    uint16_t local_port;   /* in the machine's order; 0: not said */
     uint16_t remote_port;
-    bool     is_socket; /* of a socket: all is said, but a protocol that queries do not take */
-    uint32_t user;      /* of a socket: its owner */
+    bool is_socket; /* of a socket: all is said, but a protocol that queries do not take */
+    uint32_t user;  /* of a socket: its owner */
 };
 
 #define FLOW_CLASS_MASK 0xfc /* of a traffic class, without ECN */

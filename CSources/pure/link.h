@@ -20,16 +20,16 @@ enum device {
 };
 
 struct link {
-    uint32_t      index, flags, mtu;
-    uint16_t      hardware; /* ARPHRD_... */
-    bool          complete; /* from a whole RTM_NEWLINK, so `kind` is known ("": a device without a kind) */
-    char          name[16], kind[16];
-    uint32_t      master, active, vrf_table; /* known if `complete`; see struct message_link and struct linkinfo */
+    uint32_t index, flags, mtu;
+    uint16_t hardware; /* ARPHRD_... */
+    bool complete;     /* from a whole RTM_NEWLINK, so `kind` is known ("": a device without a kind) */
+    char name[16], kind[16];
+    uint32_t master, active, vrf_table; /* known if `complete`; see struct message_link and struct linkinfo */
     struct tunnel tunnel;
-    enum device   device;
-    bool          carried; /* `device` is that of another link, so a change of that link can change it */
-    bool          learned; /* kernel/link_type.h set `type` */
-    int64_t       changed; /* clock_now when the last message was read */
+    enum device device;
+    bool carried;    /* `device` is that of another link, so a change of that link can change it */
+    bool learned;    /* kernel/link_type.h set `type` */
+    int64_t changed; /* clock_now when the last message was read */
 
     SCNetworkReachabilityInterfaceType type; /* follows from the fields above, unless `learned` */
 };
@@ -63,7 +63,7 @@ bool link_is_carried(const struct link *link);
 
 /* The best of the links that may carry another link: first a running link, then the better device. */
 struct link_choice {
-    bool        running;
+    bool running;
     enum device device; /* DEVICE_UNKNOWN: no choice yet */
 };
 

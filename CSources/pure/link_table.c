@@ -59,7 +59,7 @@ static int rank_as_local(const struct link *link)
 const struct link *link_table_find_local(const struct link_table *links)
 {
     const struct link *best = NULL;
-    int                best_rank = 0;
+    int best_rank = 0;
 
     for (size_t i = 0; i < links->count; i++) {
         const int rank = rank_as_local(&links->items[i]);
@@ -108,7 +108,7 @@ int link_table_put(struct link_table *links, const struct link *link)
 void link_table_learn(struct link_table *links, const struct link *found, unsigned changes)
 {
     const struct link *known = link_table_find(links, found->index);
-    struct link        learned = *found;
+    struct link learned = *found;
 
     if (links->changes != changes || known == NULL)
         return;
@@ -158,8 +158,8 @@ static bool changes_carried_devices(const struct link *before, const struct link
 int link_table_apply(struct link_table *links, const struct message *message)
 {
     const struct message_link *news = &message->link;
-    const struct link         *known;
-    struct link                link = { 0 };
+    const struct link *known;
+    struct link link = { 0 };
 
     links->changes++;
     if (message->kind == MESSAGE_LINK_GONE) {

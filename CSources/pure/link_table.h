@@ -8,9 +8,9 @@
 
 struct link_table {
     struct link *items; /* by rising index */
-    size_t       count, capacity;
-    bool         any_carried;
-    unsigned     changes; /* counts the messages applied */
+    size_t count, capacity;
+    bool any_carried;
+    unsigned changes; /* counts the messages applied */
 };
 
 #define LINK_TABLE_EMPTY ((struct link_table){ 0 })

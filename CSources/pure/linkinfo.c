@@ -14,7 +14,7 @@
  * that have separate attributes for IPv6. */
 struct tunnel_layout {
     const char *kind;
-    uint16_t    oif, local, remote, local6, remote6, mark;
+    uint16_t oif, local, remote, local6, remote6, mark;
 };
 
 /* Not geneve: a geneve link can move to another network namespace, its packets leave in the first one, and no attribute
@@ -111,7 +111,7 @@ static void parse_kind_data(struct attribute_walk walk, struct linkinfo *ret)
 void linkinfo_parse(const struct attribute *nest, struct linkinfo *ret)
 {
     struct attribute_walk walk = attribute_walk_nest(nest), data = { 0 };
-    struct attribute      attribute;
+    struct attribute attribute;
 
     *ret = (struct linkinfo){ 0 };
     while (attribute_next(&walk, &attribute)) {

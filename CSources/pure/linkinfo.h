@@ -9,14 +9,14 @@
 /* Addresses and route of a tunnel's own packets. */
 struct tunnel {
     struct address local, remote; /* remote AF_UNSPEC: there is none, or there are many */
-    uint32_t       oif, mark;     /* 0: any interface, no mark */
+    uint32_t oif, mark;           /* 0: any interface, no mark */
 };
 
 struct linkinfo {
-    bool          has_kind;
-    char          kind[16];
-    uint32_t      active;    /* the port that a bond uses; 0: several, or none */
-    uint32_t      vrf_table; /* the routing table of a VRF; 0: not a VRF */
+    bool has_kind;
+    char kind[16];
+    uint32_t active;    /* the port that a bond uses; 0: several, or none */
+    uint32_t vrf_table; /* the routing table of a VRF; 0: not a VRF */
     struct tunnel tunnel;
 };
 

@@ -25,10 +25,10 @@
 static void parse_link_message(const struct nlmsghdr *header, struct message *ret)
 {
     const struct ifinfomsg *info = NLMSG_DATA(header);
-    struct attribute_walk   walk = attribute_walk_message(header, sizeof *info);
-    struct attribute        attribute;
-    struct message_link    *link = &ret->link;
-    bool                    is_elsewhere = false;
+    struct attribute_walk walk = attribute_walk_message(header, sizeof *info);
+    struct attribute attribute;
+    struct message_link *link = &ret->link;
+    bool is_elsewhere = false;
 
     if (!message_has(header, sizeof *info) || info->ifi_index <= 0)
         return;
@@ -68,9 +68,9 @@ static void parse_link_message(const struct nlmsghdr *header, struct message *re
 static void parse_address_message(const struct nlmsghdr *header, struct message *ret)
 {
     const struct ifaddrmsg *info = NLMSG_DATA(header);
-    struct attribute_walk   walk = attribute_walk_message(header, sizeof *info);
-    struct attribute        attribute;
-    struct address_prefix  *prefix = &ret->address.prefix;
+    struct attribute_walk walk = attribute_walk_message(header, sizeof *info);
+    struct attribute attribute;
+    struct address_prefix *prefix = &ret->address.prefix;
 
     if (!message_has(header, sizeof *info))
         return;
@@ -87,11 +87,11 @@ static void parse_address_message(const struct nlmsghdr *header, struct message 
 static void parse_netconf_message(const struct nlmsghdr *header, struct message *ret)
 {
     const struct netconfmsg *info = NLMSG_DATA(header);
-    struct attribute_walk    walk = attribute_walk_message(header, sizeof *info);
-    struct attribute         attribute;
-    struct message_netconf  *netconf = &ret->netconf;
-    uint32_t                 value, index = 0;
-    bool                     has_linkdown = false, has_others = false, has_forwarding = false;
+    struct attribute_walk walk = attribute_walk_message(header, sizeof *info);
+    struct attribute attribute;
+    struct message_netconf *netconf = &ret->netconf;
+    uint32_t value, index = 0;
+    bool has_linkdown = false, has_others = false, has_forwarding = false;
 
     if (!message_has(header, sizeof *info))
         return;
@@ -121,7 +121,7 @@ static void parse_netconf_message(const struct nlmsghdr *header, struct message 
 static void parse_route_message(const struct nlmsghdr *header, struct message *ret)
 {
     const struct rtmsg *info = NLMSG_DATA(header);
-    struct route       *route = &ret->route;
+    struct route *route = &ret->route;
 
     if (!message_has(header, sizeof *info))
         return;
@@ -140,9 +140,9 @@ static void parse_route_message(const struct nlmsghdr *header, struct message *r
 
 static void parse_neighbour_message(const struct nlmsghdr *header, struct message *ret)
 {
-    const struct ndmsg       *info = NLMSG_DATA(header);
-    struct attribute_walk     walk = attribute_walk_message(header, sizeof *info);
-    struct attribute          attribute;
+    const struct ndmsg *info = NLMSG_DATA(header);
+    struct attribute_walk walk = attribute_walk_message(header, sizeof *info);
+    struct attribute attribute;
     struct message_neighbour *neighbour = &ret->neighbour;
 
     if (!message_has(header, sizeof *info))
@@ -184,7 +184,7 @@ static enum message_kind kind_by_type(uint16_t type)
 size_t message_step(const void *bytes, size_t length)
 {
     const struct nlmsghdr *header = bytes;
-    size_t                 step;
+    size_t step;
 
     if (length < sizeof *header || header->nlmsg_len < sizeof *header || header->nlmsg_len > length)
         return 0;
@@ -195,7 +195,7 @@ size_t message_step(const void *bytes, size_t length)
 size_t message_parse(const void *bytes, size_t length, struct message *ret)
 {
     const struct nlmsghdr *header = bytes;
-    const size_t           step = message_step(bytes, length);
+    const size_t step = message_step(bytes, length);
 
     ret->kind = MESSAGE_OTHER;
     ret->sequence = ret->port = 0;
@@ -259,9 +259,9 @@ static void put_short(struct nlmsghdr *header, uint16_t type, const void *value,
 /* Linux before 4.18 ignores these. ICMP has no ports, and a protocol number of its own in each family. */
 static void put_flow(struct nlmsghdr *header, uint8_t family, const struct flow *flow)
 {
-    const bool     is_icmp = flow->protocol == IPPROTO_ICMP || flow->protocol == IPPROTO_ICMPV6;
-    const uint8_t  icmp = family == AF_INET ? IPPROTO_ICMP : IPPROTO_ICMPV6;
-    const uint8_t  protocol = is_icmp ? icmp : flow->protocol;
+    const bool is_icmp = flow->protocol == IPPROTO_ICMP || flow->protocol == IPPROTO_ICMPV6;
+    const uint8_t icmp = family == AF_INET ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+    const uint8_t protocol = is_icmp ? icmp : flow->protocol;
     const uint16_t local_port = htons(flow->local_port), remote_port = htons(flow->remote_port);
 
     if (flow->protocol == 0)
@@ -276,8 +276,8 @@ static void put_flow(struct nlmsghdr *header, uint8_t family, const struct flow 
 size_t message_put_route_query(void *buffer, uint32_t sequence, uint32_t user, const struct route_request *request)
 {
     struct nlmsghdr *header = put_request_header(buffer, RTM_GETROUTE, 0, sequence);
-    struct rtmsg    *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
-    const size_t     length = address_length(&request->destination);
+    struct rtmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    const size_t length = address_length(&request->destination);
 
     info->rtm_family = request->destination.family;
     info->rtm_dst_len = (unsigned char)(length * 8);
@@ -306,7 +306,7 @@ size_t message_put_route_query(void *buffer, uint32_t sequence, uint32_t user, c
 
 static struct nlmsghdr *put_link_request(void *buffer, uint16_t flags, uint32_t sequence, uint32_t index)
 {
-    struct nlmsghdr  *header = put_request_header(buffer, RTM_GETLINK, flags, sequence);
+    struct nlmsghdr *header = put_request_header(buffer, RTM_GETLINK, flags, sequence);
     struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
     info->ifi_family = AF_UNSPEC;
@@ -324,7 +324,7 @@ size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index)
  * earlier wait for a query of such a link, too; 7.3 does not. */
 size_t message_put_barrier(void *buffer, uint32_t sequence)
 {
-    struct nlmsghdr     *header = put_request_header(buffer, RTM_GETSTATS, 0, sequence);
+    struct nlmsghdr *header = put_request_header(buffer, RTM_GETSTATS, 0, sequence);
     struct if_stats_msg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
     info->family = AF_UNSPEC;
@@ -349,8 +349,8 @@ size_t message_put_port_dump(void *buffer, uint32_t master)
 size_t message_put_kind_dump(void *buffer, const char *kind)
 {
     struct nlmsghdr *header = put_link_request(buffer, NLM_F_DUMP, 0, 0);
-    struct nlattr   *nest = mnl_attr_nest_start(header, IFLA_LINKINFO);
-    char             name[16] = ""; /* libmnl would not initialize the bytes between the name and the next word */
+    struct nlattr *nest = mnl_attr_nest_start(header, IFLA_LINKINFO);
+    char name[16] = ""; /* libmnl would not initialize the bytes between the name and the next word */
 
     memcpy(name, kind, strnlen(kind, sizeof name - 1));
     mnl_attr_put(header, IFLA_INFO_KIND, sizeof name, name);
@@ -361,7 +361,7 @@ size_t message_put_kind_dump(void *buffer, const char *kind)
 size_t message_put_neighbour_query(void *buffer, uint32_t index, const struct address *address)
 {
     struct nlmsghdr *header = put_request_header(buffer, RTM_GETNEIGH, 0, 0);
-    struct ndmsg    *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    struct ndmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
     info->ndm_family = address->family;
     info->ndm_ifindex = (int)index;
@@ -372,7 +372,7 @@ size_t message_put_neighbour_query(void *buffer, uint32_t index, const struct ad
 size_t message_put_neighbour_dump(void *buffer)
 {
     struct nlmsghdr *header = put_request_header(buffer, RTM_GETNEIGH, NLM_F_DUMP, 0);
-    struct ndmsg    *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    struct ndmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
     info->ndm_family = AF_INET6;
     return header->nlmsg_len;
@@ -380,7 +380,7 @@ size_t message_put_neighbour_dump(void *buffer)
 
 size_t message_put_netconf_dump(void *buffer, uint8_t family)
 {
-    struct nlmsghdr   *header = put_request_header(buffer, RTM_GETNETCONF, NLM_F_DUMP, 0);
+    struct nlmsghdr *header = put_request_header(buffer, RTM_GETNETCONF, NLM_F_DUMP, 0);
     struct netconfmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
     info->ncm_family = family;
@@ -389,7 +389,7 @@ size_t message_put_netconf_dump(void *buffer, uint8_t family)
 
 size_t message_put_rule_dump(void *buffer, uint8_t family)
 {
-    struct nlmsghdr     *header = put_request_header(buffer, RTM_GETRULE, NLM_F_DUMP, 0);
+    struct nlmsghdr *header = put_request_header(buffer, RTM_GETRULE, NLM_F_DUMP, 0);
     struct fib_rule_hdr *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
     info->family = family;
@@ -399,7 +399,7 @@ size_t message_put_rule_dump(void *buffer, uint8_t family)
 size_t message_put_table_dump(void *buffer, uint8_t family, uint32_t table)
 {
     struct nlmsghdr *header = put_request_header(buffer, RTM_GETROUTE, NLM_F_DUMP, 0);
-    struct rtmsg    *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    struct rtmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
     info->rtm_family = family;
     mnl_attr_put_u32(header, RTA_TABLE, table);

@@ -25,48 +25,48 @@ enum message_kind {
 
 /* An RTM_NEWLINK. An absent attribute is not a change: see `has_...`. */
 struct message_link {
-    uint32_t        index, flags;
-    uint16_t        hardware; /* ARPHRD_... */
-    bool            has_name, has_mtu;
-    char            name[16];
-    uint32_t        mtu;
-    uint32_t        lower;  /* the link that carries it; 0: there is none in this network namespace */
-    uint32_t        master; /* the link that it is a port of; 0: there is none */
+    uint32_t index, flags;
+    uint16_t hardware; /* ARPHRD_... */
+    bool has_name, has_mtu;
+    char name[16];
+    uint32_t mtu;
+    uint32_t lower;  /* the link that carries it; 0: there is none in this network namespace */
+    uint32_t master; /* the link that it is a port of; 0: there is none */
     struct linkinfo info;
 };
 
 struct message_address {
-    uint8_t               family;
-    uint32_t              index; /* of the link that has the address */
-    bool                  gone;
+    uint8_t family;
+    uint32_t index; /* of the link that has the address */
+    bool gone;
     struct address_prefix prefix; /* the address and the length of its network; AF_UNSPEC: not known */
 };
 
 /* Settings of a link, or of all links, for one family. */
 struct message_netconf {
-    uint32_t index;             /* 0: of all links, or of new ones */
-    bool     ignore_linkdown;   /* the kernel ignores routes over links without a carrier */
-    bool     switches_linkdown; /* that was switched on or off: no other setting is in the message */
-    bool     has_forwarding;    /* `forwarding` is known: whether this machine forwards IPv6 packets */
-    bool     forwarding;
+    uint32_t index;         /* 0: of all links, or of new ones */
+    bool ignore_linkdown;   /* the kernel ignores routes over links without a carrier */
+    bool switches_linkdown; /* that was switched on or off: no other setting is in the message */
+    bool has_forwarding;    /* `forwarding` is known: whether this machine forwards IPv6 packets */
+    bool forwarding;
 };
 
 struct message_neighbour {
-    uint32_t       index;
+    uint32_t index;
     struct address address;
-    uint16_t       state; /* NUD_...; 0 (NUD_NONE) also if the kernel has deleted the entry */
+    uint16_t state; /* NUD_...; 0 (NUD_NONE) also if the kernel has deleted the entry */
 };
 
 struct message {
     enum message_kind kind;
-    uint32_t          sequence, port;
-    int               error; /* MESSAGE_ERROR: an errno or 0 */
+    uint32_t sequence, port;
+    int error; /* MESSAGE_ERROR: an errno or 0 */
     union {
-        struct message_link link;  /* MESSAGE_LINK, MESSAGE_LINK_GONE: the index alone */
-        struct route        route; /* MESSAGE_ROUTE */
+        struct message_link link; /* MESSAGE_LINK, MESSAGE_LINK_GONE: the index alone */
+        struct route route;       /* MESSAGE_ROUTE */
 
-        struct message_address   address;   /* MESSAGE_ADDRESS */
-        struct message_netconf   netconf;   /* MESSAGE_NETCONF */
+        struct message_address address;     /* MESSAGE_ADDRESS */
+        struct message_netconf netconf;     /* MESSAGE_NETCONF */
         struct message_neighbour neighbour; /* MESSAGE_NEIGHBOUR */
     };
 };

@@ -8,13 +8,13 @@
 
 /* What a path depends on, besides the routes to its destination. */
 struct dependencies {
-    uint32_t        expires;        /* USER_HZ ticks until the path is stale, apart from `lifetime`; 0: never */
-    struct lifetime lifetime;       /* of the IPv6 route */
-    bool            many_lifetimes; /* several, or one that cannot be shared: `expires` is the earliest end */
-    uint32_t        unknown_link;   /* the flags may change when this link's type is known; 0: there is none */
-    struct address  outer;          /* the remote address of a tunnel; AF_UNSPEC: there is none */
-    bool            any_route;      /* every route matters: there are several remote addresses */
-    bool            pppd;           /* the database of pppd(8) matters */
+    uint32_t expires;         /* USER_HZ ticks until the path is stale, apart from `lifetime`; 0: never */
+    struct lifetime lifetime; /* of the IPv6 route */
+    bool many_lifetimes;      /* several, or one that cannot be shared: `expires` is the earliest end */
+    uint32_t unknown_link;    /* the flags may change when this link's type is known; 0: there is none */
+    struct address outer;     /* the remote address of a tunnel; AF_UNSPEC: there is none */
+    bool any_route;           /* every route matters: there are several remote addresses */
+    bool pppd;                /* the database of pppd(8) matters */
 };
 
 static inline bool dependencies_have_lifetime(const struct dependencies *dependencies)
@@ -32,28 +32,28 @@ enum path_hop {
 };
 
 struct path {
-    SCNetworkReachabilityFlags         flags;
-    SCNetworkReachabilityReason        reason;
-    uint32_t                           index; /* of the interface; 0: there is none */
+    SCNetworkReachabilityFlags flags;
+    SCNetworkReachabilityReason reason;
+    uint32_t index; /* of the interface; 0: there is none */
     SCNetworkReachabilityInterfaceType type;
-    char                               name[16];
-    uint32_t                           mtu, table;
-    struct address                     destination, source, gateway;
-    SCNetworkReachabilityEvidence      evidence;
-    SCNetworkReachabilityFlow          flow;
-    SCNetworkReachabilityNextHop       next_hop;        /* with QUERY_NEXT_HOP */
-    uint8_t                            hop;             /* enum path_hop */
-    bool                               left_failed_hop; /* the next hop before this one has failed */
-    bool                               flow_unsettled;  /* more is to be known of rules or links for `flow` */
-    uint32_t                           source_index;    /* of the interface with the local address; 0: not known */
-    bool                               type_unknown;    /* the type of the interface is not known yet */
-    bool                               cable;           /* link_is_cable of the interface */
-    bool                               point_to_point;  /* there is no next hop: the other end of the link is it */
-    bool                               wireguard;       /* the path depends on the endpoint of a WireGuard peer */
-    uint32_t                           metric;          /* of a default route */
-    uint32_t                           carriers;        /* path_carrier_bits of what carries the tunnel */
-    uint32_t                           unknown_carrier; /* a carrier whose type is not known yet; 0: there is none */
-    struct dependencies                dependencies;
+    char name[16];
+    uint32_t mtu, table;
+    struct address destination, source, gateway;
+    SCNetworkReachabilityEvidence evidence;
+    SCNetworkReachabilityFlow flow;
+    SCNetworkReachabilityNextHop next_hop; /* with QUERY_NEXT_HOP */
+    uint8_t hop;                           /* enum path_hop */
+    bool left_failed_hop;                  /* the next hop before this one has failed */
+    bool flow_unsettled;                   /* more is to be known of rules or links for `flow` */
+    uint32_t source_index;                 /* of the interface with the local address; 0: not known */
+    bool type_unknown;                     /* the type of the interface is not known yet */
+    bool cable;                            /* link_is_cable of the interface */
+    bool point_to_point;                   /* there is no next hop: the other end of the link is it */
+    bool wireguard;                        /* the path depends on the endpoint of a WireGuard peer */
+    uint32_t metric;                       /* of a default route */
+    uint32_t carriers;                     /* path_carrier_bits of what carries the tunnel */
+    uint32_t unknown_carrier;              /* a carrier whose type is not known yet; 0: there is none */
+    struct dependencies dependencies;
 };
 
 /* In `carriers`: one of the interfaces is a cable. */
@@ -101,10 +101,10 @@ int path_rank(const struct path *path);
 /* What a target reports of a path. */
 struct outcome {
     SCNetworkReachabilityFlags flags;
-    uint32_t                   index; /* of the interface */
-    uint16_t                   reason;
-    uint8_t                    flow; /* all its bits fit */
-    bool                       flow_unsettled;
+    uint32_t index; /* of the interface */
+    uint16_t reason;
+    uint8_t flow; /* all its bits fit */
+    bool flow_unsettled;
 };
 
 static inline struct outcome path_outcome(const struct path *path)

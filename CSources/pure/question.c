@@ -67,7 +67,7 @@ void questions_adjust_path(const struct questions *questions, struct path *path)
 bool questions_are_incomplete(const struct questions *questions, const struct path *path, const unsigned selectors[2])
 {
     const struct question *first = questions->items; /* the questions of a target differ in their destinations only */
-    uint8_t                family = path->destination.family;
+    uint8_t family = path->destination.family;
 
     if (questions->count == 0)
         return false;

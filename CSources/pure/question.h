@@ -13,21 +13,21 @@
 
 struct question {
     struct address destination; /* AF_UNSPEC: the default path */
-    uint8_t        family;      /* of the default path, and of a name's addresses; AF_UNSPEC: either */
+    uint8_t family;             /* of the default path, and of a name's addresses; AF_UNSPEC: either */
     struct address local;       /* the source address; AF_UNSPEC: the kernel chooses */
-    uint32_t       scope;       /* an interface index, from a numeric zone or a socket address; 0: any */
-    uint32_t       local_scope; /* the same of a link-local local address */
-    uint32_t       mark;
-    char           interface[16]; /* "": any */
-    struct flow    flow;
+    uint32_t scope;             /* an interface index, from a numeric zone or a socket address; 0: any */
+    uint32_t local_scope;       /* the same of a link-local local address */
+    uint32_t mark;
+    char interface[16]; /* "": any */
+    struct flow flow;
 };
 
 /* Constant: when a name is resolved, its target gets new questions. */
 struct questions {
-    struct counted              counted;
+    struct counted counted;
     SCNetworkReachabilityReason reason; /* why there are none; NamePending: there is one, about the default path */
-    size_t                      count;
-    struct question             items[];
+    size_t count;
+    struct question items[];
 };
 
 static inline size_t questions_size(size_t count)
@@ -49,7 +49,7 @@ struct questions *question_of_address(const struct address *destination, struct 
 
 /* NULL: no memory. */
 struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason);
-void              questions_release(struct questions *questions); /* NULL: does nothing */
+void questions_release(struct questions *questions); /* NULL: does nothing */
 
 /* Changes a path of questions that have a reason: the path gets that reason, and no destination. The path of a pending
  * name is not the host's, so it is neither direct nor local. */
@@ -74,8 +74,8 @@ bool question_is_plain(const struct question *question);
  * path, if the route has one way. */
 struct question_group {
     struct address local;
-    uint8_t        traffic_class; /* IPv4 routes select by it */
-    bool           is_socket;     /* only targets for sockets report their flow to others that share */
+    uint8_t traffic_class; /* IPv4 routes select by it */
+    bool is_socket;        /* only targets for sockets report their flow to others that share */
 };
 
 static inline bool question_group_equal(const struct question_group *a, const struct question_group *b)

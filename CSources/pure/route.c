@@ -27,7 +27,7 @@ static bool get_via_address(const struct attribute *attribute, struct address *r
 static void parse_metrics(const struct attribute *nest, struct route *route)
 {
     struct attribute_walk walk = attribute_walk_nest(nest);
-    struct attribute      attribute;
+    struct attribute attribute;
 
     while (attribute_next(&walk, &attribute))
         if (attribute.type == RTAX_MTU)
@@ -96,9 +96,9 @@ void route_parse_attributes(struct attribute_walk walk, struct route *route)
 bool route_next_leg(struct route *route, struct route_leg *ret)
 {
     const struct rtnexthop *hop = route->legs;
-    struct attribute_walk   walk;
-    struct attribute        attribute;
-    size_t                  step;
+    struct attribute_walk walk;
+    struct attribute attribute;
+    size_t step;
 
     if (hop == NULL || route->legs_length < sizeof *hop || hop->rtnh_len < sizeof *hop ||
         hop->rtnh_len > route->legs_length)

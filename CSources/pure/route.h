@@ -9,39 +9,39 @@
 
 /* A multipath route has its oifs and gateways in `legs` only. */
 struct route {
-    uint8_t        family, prefix_length, source_length, type, protocol;
-    uint32_t       table, oif, mtu, metric;
-    bool           gone, replaces; /* a message: it was deleted; it has replaced another one */
-    bool           has_gateway;
+    uint8_t family, prefix_length, source_length, type, protocol;
+    uint32_t table, oif, mtu, metric;
+    bool gone, replaces; /* a message: it was deleted; it has replaced another one */
+    bool has_gateway;
     struct address destination, gateway, source;
-    uint32_t       expires; /* USER_HZ ticks; 0: never */
-    bool           expired; /* but the kernel has not removed it yet */
-    const void    *legs;    /* inside the message, or NULL */
-    size_t         legs_length;
+    uint32_t expires; /* USER_HZ ticks; 0: never */
+    bool expired;     /* but the kernel has not removed it yet */
+    const void *legs; /* inside the message, or NULL */
+    size_t legs_length;
 };
 
 struct route_leg {
-    uint32_t       oif;
-    uint8_t        flags; /* RTNH_F_... */
-    bool           has_gateway;
+    uint32_t oif;
+    uint8_t flags; /* RTNH_F_... */
+    bool has_gateway;
     struct address gateway;
 };
 
 /* The parameters of an RTM_GETROUTE. */
 struct route_request {
     struct address destination, source; /* source AF_UNSPEC: the kernel chooses */
-    uint32_t       oif, mark;           /* 0: any interface, no mark */
-    struct flow    flow;
-    bool           fib_match; /* return the route that matches, not the way that a packet takes */
+    uint32_t oif, mark;                 /* 0: any interface, no mark */
+    struct flow flow;
+    bool fib_match; /* return the route that matches, not the way that a packet takes */
 };
 
 /* An IPv6 route, and how long it lasts. A router advertisement can change that. The kernel sends no message about the
  * route then. */
 struct lifetime {
-    struct address_prefix prefix;  /* AF_UNSPEC: there is no such route */
-    struct address        gateway; /* two routers can have a route with the same prefix */
-    uint32_t              table, oif;
-    uint32_t              expires; /* USER_HZ ticks; 0: never, so far */
+    struct address_prefix prefix; /* AF_UNSPEC: there is no such route */
+    struct address gateway;       /* two routers can have a route with the same prefix */
+    uint32_t table, oif;
+    uint32_t expires; /* USER_HZ ticks; 0: never, so far */
 };
 
 /* Parses the attributes of an RTM_NEWROUTE or RTM_DELROUTE. The caller has set the fields from its header. */

@@ -46,7 +46,7 @@ static unsigned begin_jump(struct route_filter *filter, unsigned comparison, uin
 static void end_jump(struct route_filter *filter, unsigned position)
 {
     struct sock_filter *jump = &filter->code[position - 1];
-    const unsigned      distance = filter->length - position;
+    const unsigned distance = filter->length - position;
 
     if (BPF_OP(jump->code) == BPF_JA)
         jump->k = distance;
@@ -115,7 +115,7 @@ static void pass_gateways(struct route_filter *filter, const struct route_filter
 {
     for (size_t i = 0; i < count; i++) {
         const struct address *address = &gateways[i].address;
-        uint32_t              word;
+        uint32_t word;
 
         memcpy(&word, address->bytes + address_length(address) - sizeof word, sizeof word);
         if (gateways[i].every == every)
@@ -240,7 +240,7 @@ static void store_last_ipv6(struct route_filter *filter)
 static uint32_t prefix_word(const struct address_prefix *prefix, unsigned word, bool ones)
 {
     const unsigned begin = 32 * word;
-    uint32_t       value, after;
+    uint32_t value, after;
 
     memcpy(&value, prefix->address.bytes + begin / 8, sizeof value);
     after = prefix->length <= begin        ? UINT32_MAX

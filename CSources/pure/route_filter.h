@@ -11,15 +11,15 @@
 
 /* For SO_ATTACH_FILTER. */
 struct route_filter {
-    unsigned short     length;
+    unsigned short length;
     struct sock_filter code[1536];
 };
 
 /* A neighbour whose messages matter. */
 struct route_filter_gateway {
     struct address address;
-    uint32_t       index;
-    bool           every; /* all messages about it pass, not only that it fails */
+    uint32_t index;
+    bool every; /* all messages about it pass, not only that it fails */
 };
 #define ROUTE_FILTER_GATEWAYS 256
 

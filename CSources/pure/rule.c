@@ -24,8 +24,8 @@ static const struct {
 
 struct rule {
     uint32_t priority, table;
-    bool     is_special; /* it does not apply to all packets, or does more than use a table */
-    bool     is_for_forwarding;
+    bool is_special; /* it does not apply to all packets, or does more than use a table */
+    bool is_for_forwarding;
     unsigned selectors;
 };
 
@@ -83,8 +83,8 @@ static void parse_rule_attribute(const struct attribute *attribute, struct rule 
 static bool parse_rule(const struct nlmsghdr *message, struct rule *ret)
 {
     const struct fib_rule_hdr *header = NLMSG_DATA(message);
-    struct attribute_walk      walk = attribute_walk_message(message, sizeof *header);
-    struct attribute           attribute;
+    struct attribute_walk walk = attribute_walk_message(message, sizeof *header);
+    struct attribute attribute;
 
     if (!message_has(message, sizeof *header))
         return false;
@@ -108,7 +108,7 @@ unsigned rule_selectors(const struct nlmsghdr *message)
 bool rule_is_standard(const struct nlmsghdr *message)
 {
     const struct fib_rule_hdr *header = NLMSG_DATA(message);
-    struct rule                rule;
+    struct rule rule;
 
     if (!parse_rule(message, &rule))
         return false;

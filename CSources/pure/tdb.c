@@ -26,7 +26,7 @@ struct tdb_record {
 
 struct tdb_file {
     const char *bytes;
-    size_t      length;
+    size_t length;
 };
 
 static bool get_tdb_span(const struct tdb_file *file, size_t offset, size_t length, struct span *ret)
@@ -62,9 +62,9 @@ void tdb_each(const void *bytes, size_t length, void (*report)(void *info, struc
               void *info)
 {
     const struct tdb_file file = { .bytes = bytes, .length = length };
-    size_t                steps = length / sizeof(struct tdb_record); /* ends a chain that is a circle */
-    struct tdb_record     record;
-    uint32_t              chains, offset;
+    size_t steps = length / sizeof(struct tdb_record); /* ends a chain that is a circle */
+    struct tdb_record record;
+    uint32_t chains, offset;
 
     if (length < sizeof TDB_MAGIC || memcmp(bytes, TDB_MAGIC, sizeof TDB_MAGIC - 1) != 0 ||
         !read_tdb_bytes(&file, CHAINS_WORD * sizeof chains, &chains, sizeof chains))

@@ -44,7 +44,7 @@ static bool link_is_the_reason(const struct path *path)
 
 /* The usable legs of a route. If the query names an interface, only legs over this interface, or all if it is a VRF. */
 struct route_legs {
-    size_t           count;
+    size_t count;
     struct route_leg usable[LEG_LIMIT];
     struct route_leg unusable; /* the first, if possible one that the kernel does not call dead; oif 0: none */
 };
@@ -60,7 +60,7 @@ static bool leg_is_usable(struct route_query *query, const struct route_leg *leg
  * that the query names. */
 static uint32_t leg_oif(const struct route_query *query, const struct route *route)
 {
-    struct route     copy = *route;
+    struct route copy = *route;
     struct route_leg leg;
 
     while (route_next_leg(&copy, &leg))
@@ -71,9 +71,9 @@ static uint32_t leg_oif(const struct route_query *query, const struct route *rou
 
 static struct route_legs read_legs(struct route_query *query, struct route *route)
 {
-    const uint32_t    oif = leg_oif(query, route);
+    const uint32_t oif = leg_oif(query, route);
     struct route_legs legs = { 0 };
-    struct route_leg  leg;
+    struct route_leg leg;
 
     while (route_next_leg(route, &leg)) {
         const bool dead = (leg.flags & RTNH_F_DEAD) != 0;
@@ -94,7 +94,7 @@ static struct path path_of_unusable_leg(struct route_query *query, const struct 
                                         const struct route_leg *leg)
 {
     struct route single = *route;
-    struct path  path;
+    struct path path;
 
     single.oif = leg->oif;
     single.has_gateway = leg->has_gateway;
@@ -113,9 +113,9 @@ static int follow_tunnel(struct route_query *query, const struct tunnel *tunnel,
     };
     struct route_query outer_query = route_query_make(query->rtnetlink, query->cache, &outer,
                                                       query->extras & QUERY_EXPIRY);
-    struct path        outer_path;
-    bool               open;
-    int                error;
+    struct path outer_path;
+    bool open;
+    int error;
 
     outer_query.depth = query->depth - 1;
     error = route_query_begin(&outer_query, &open, &outer_path);
@@ -132,7 +132,7 @@ static int follow_tunnel(struct route_query *query, const struct tunnel *tunnel,
 static int follow_ppp(struct pppd *pppd, const char *name, struct path *path)
 {
     const struct pppd_link *link;
-    const int               error = pppd_find(pppd, name, &link);
+    const int error = pppd_find(pppd, name, &link);
 
     if (error != 0)
         return error;
@@ -149,7 +149,7 @@ static int follow_ppp(struct pppd *pppd, const char *name, struct path *path)
 static int evaluate_and_follow(struct route_query *query, const struct route *route, struct path *ret)
 {
     const struct link *link = outgoing_link(query, route);
-    struct tunnel      tunnel;
+    struct tunnel tunnel;
 
     evaluate_over_link(query, route, link, ret);
     if (link == NULL || path_rank(ret) == 0)
@@ -169,7 +169,7 @@ static int evaluate_and_follow(struct route_query *query, const struct route *ro
 static int find_plain_path(struct route_query *query, uint32_t oif, struct path *ret)
 {
     struct route route;
-    const int    error = route_query_plain(query, oif, &route);
+    const int error = route_query_plain(query, oif, &route);
 
     return error == 0 ? evaluate_and_follow(query, &route, ret) : route_query_path_from_error(query, error, ret);
 }
@@ -179,7 +179,7 @@ static int find_plain_path(struct route_query *query, uint32_t oif, struct path 
 static int find_leg_path(struct route_query *query, const struct route_leg *leg, struct path *ret)
 {
     struct route route;
-    const int    error = route_query_plain(query, leg->oif, &route);
+    const int error = route_query_plain(query, leg->oif, &route);
 
     if (error != 0)
         return route_query_path_from_error(query, error, ret);
@@ -234,7 +234,7 @@ int address_path_from_match(struct route_query *query, struct route *match, stru
 static int query_expiry(struct route_query *query, struct path *path)
 {
     struct route route;
-    int          error;
+    int error;
 
     if ((query->extras & (QUERY_EXPIRY | QUERY_EXPIRY_KNOWN)) != QUERY_EXPIRY ||
         query->request.destination.family != AF_INET6 || path->index == 0)
@@ -249,7 +249,7 @@ static int query_expiry(struct route_query *query, struct path *path)
 static int find_matching_path(struct route_query *query, struct path *ret)
 {
     struct route route;
-    const int    error = route_query_match(query, &route);
+    const int error = route_query_match(query, &route);
 
     if (error != 0)
         return route_query_path_from_error(query, error, ret);
@@ -263,11 +263,11 @@ static int find_matching_path(struct route_query *query, struct path *ret)
 
 int address_path_try_other_legs(struct route_query *query, struct path *path)
 {
-    const bool        is_tunnel = path_rank(path) == 0 && path->dependencies.outer.family != AF_UNSPEC;
-    struct route      route;
+    const bool is_tunnel = path_rank(path) == 0 && path->dependencies.outer.family != AF_UNSPEC;
+    struct route route;
     struct route_legs legs;
-    struct path       other;
-    int               error;
+    struct path other;
+    int error;
 
     /* With both ports, the kernel's choice of the leg is known. Without a protocol the query has none. */
     if ((!link_is_the_reason(path) && !is_tunnel) || query->request.oif != 0 ||
@@ -291,7 +291,7 @@ int address_path_try_other_legs(struct route_query *query, struct path *path)
 int address_path_add_source(struct route_query *query, struct path *path)
 {
     struct route route;
-    int          error;
+    int error;
 
     if ((query->extras & QUERY_SOURCE) == 0 || path->source.family != AF_UNSPEC || !path_is_usable(path))
         return 0;

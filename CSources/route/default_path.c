@@ -36,7 +36,7 @@ static int confirm_default_route(struct route_query *query, const struct address
                                  bool *ret)
 {
     struct route route;
-    int          error;
+    int error;
 
     *ret = false;
     if (sample == SAMPLES - 1)
@@ -52,7 +52,7 @@ static int confirm_default_route(struct route_query *query, const struct address
 static int evaluate_default_route(struct route_query *query, struct route *match, struct path *ret)
 {
     const uint32_t metric = match->metric; /* the next query overwrites the route's message */
-    int            error;
+    int error;
 
     if (query->request.destination.family == AF_INET) {
         error = address_path_from_match(query, match, ret);
@@ -75,8 +75,8 @@ static bool no_default_exists(const struct route_query *query)
     enum { REMAINING = 3 };
     const struct address *const samples[REMAINING] = { &samples_ipv4[SAMPLES - 1], &samples_ipv6[0],
                                                        &samples_ipv6[SAMPLES - 1] };
-    struct route_request        requests[REMAINING];
-    int                         errors[REMAINING];
+    struct route_request requests[REMAINING];
+    int errors[REMAINING];
 
     if (source_routes_find(query->rtnetlink) != SOURCE_ROUTES_NONE)
         return false;
@@ -97,9 +97,9 @@ static bool no_default_exists(const struct route_query *query)
 static int find_default_of_family(struct route_query *query, const struct address samples[SAMPLES], bool *ret_neither,
                                   struct path *ret)
 {
-    bool         unmatched = false, confirmed = false;
+    bool unmatched = false, confirmed = false;
     struct route route;
-    int          error;
+    int error;
 
     for (size_t i = 0; i < SAMPLES; i++) {
         query->request.destination = samples[i];
@@ -129,9 +129,9 @@ static int find_default_of_family(struct route_query *query, const struct addres
 int default_path_find(struct route_query *query, struct path *ret)
 {
     const uint8_t family = question_default_family(query->question);
-    struct path   ipv4 = path_unreachable(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
-    bool          neither = false;
-    int           error = 0;
+    struct path ipv4 = path_unreachable(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
+    bool neither = false;
+    int error = 0;
 
     if (family != AF_INET6)
         error = find_default_of_family(query, samples_ipv4, family == AF_UNSPEC ? &neither : NULL, &ipv4);

@@ -37,7 +37,7 @@ static void keep_in_cache(const struct route_query *query, const struct path *pa
 static int find_default_path(struct route_query *query, struct path *ret)
 {
     const bool is_plain = question_is_default_path(query->question);
-    int        error;
+    int error;
 
     if (is_plain && is_cached(query)) {
         *ret = query->cache->default_path;
@@ -65,7 +65,7 @@ static void find_local_wifi(struct route_query *query, struct path *ret)
 static int evaluate_question(struct route_query *query, struct path *ret)
 {
     bool open;
-    int  error;
+    int error;
 
     if (question_is_local_wifi(query->question)) {
         find_local_wifi(query, ret);
@@ -97,9 +97,9 @@ int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, c
         *ret = path_unreachable(questions->reason);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
-        struct route_query     query = route_query_make(rtnetlink, cache, question, extras);
-        struct path            other, *path = i == 0 ? ret : &other;
-        int                    error;
+        struct route_query query = route_query_make(rtnetlink, cache, question, extras);
+        struct path other, *path = i == 0 ? ret : &other;
+        int error;
 
         error = evaluate_question(&query, path);
         if (error == 0)

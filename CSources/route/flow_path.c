@@ -19,10 +19,10 @@
 /* A flow, and a new connection like it. */
 struct ways {
     struct route_query *query;
-    struct question     fresh_question; /* no address is bound */
-    struct path         fresh;          /* of a new connection */
-    uint32_t            index;          /* over which the flow's packets leave */
-    uint32_t            source_index;   /* of the interface with the source address; 0: not known */
+    struct question fresh_question; /* no address is bound */
+    struct path fresh;              /* of a new connection */
+    uint32_t index;                 /* over which the flow's packets leave */
+    uint32_t source_index;          /* of the interface with the source address; 0: not known */
 };
 
 /* ---- Interfaces ------------------------------------------------------------------------------------------------- */
@@ -34,7 +34,7 @@ static int find_address(struct route_query *query, uint32_t oif, uint32_t *ret)
         .destination = query->question->local, .mark = query->request.mark, .oif = oif, .fib_match = true
     };
     struct route route = { 0 };
-    const int    error = rtnetlink_query(query->rtnetlink, &request, &route);
+    const int error = rtnetlink_query(query->rtnetlink, &request, &route);
 
     *ret = error == 0 && route.type == RTN_LOCAL ? route.oif : 0;
     return route_query_failure(error);
@@ -76,7 +76,7 @@ static enum holder find_holder(struct route_query *query, uint32_t index)
 /* Whether a route has legs over both interfaces. A nexthop object that hides its legs may have them. */
 static bool has_both_legs(struct route *route, uint32_t a, uint32_t b)
 {
-    bool             has_a = false, has_b = false;
+    bool has_a = false, has_b = false;
     struct route_leg leg;
 
     if (route->legs == NULL)
@@ -93,13 +93,13 @@ static bool has_both_legs(struct route *route, uint32_t a, uint32_t b)
 static int are_one_way(struct ways *ways, uint32_t a, uint32_t b, bool *ret)
 {
     struct route_request request = ways->query->request;
-    int                  error = 0;
+    int error = 0;
 
     *ret = a == b;
     request.fib_match = true;
     for (int i = 0; i < 2 && error == 0 && !*ret; i++) {
         struct route route;
-        const int    failure = rtnetlink_query(ways->query->rtnetlink, &request, &route);
+        const int failure = rtnetlink_query(ways->query->rtnetlink, &request, &route);
 
         *ret = failure == 0 && has_both_legs(&route, a, b);
         error = route_query_failure(failure);
@@ -115,8 +115,8 @@ static int find_fresh_path(struct ways *ways)
 {
     struct route_query query = route_query_make(ways->query->rtnetlink, ways->query->cache, &ways->fresh_question,
                                                 ways->query->extras & ~(unsigned)QUERY_FLOW);
-    bool               open;
-    int                error = route_query_begin(&query, &open, &ways->fresh);
+    bool open;
+    int error = route_query_begin(&query, &open, &ways->fresh);
 
     if (error == 0 && open)
         error = address_path_find(&query, &ways->fresh);
@@ -127,8 +127,8 @@ static int find_fresh_path(struct ways *ways)
 static int find_fresh_source(const struct ways *ways, struct address *ret)
 {
     struct route_query query = route_query_make(ways->query->rtnetlink, ways->query->cache, &ways->fresh_question, 0);
-    struct route       route;
-    int                error;
+    struct route route;
+    int error;
 
     *ret = ways->fresh.source;
     if (ways->fresh.index == ways->index && path_is_usable(&ways->fresh))
@@ -144,8 +144,8 @@ static int find_fresh_source(const struct ways *ways, struct address *ret)
 static int add_better_path(struct ways *ways, enum holder holder, struct path *path)
 {
     const uint32_t fresh = ways->fresh.index;
-    bool           same;
-    int            error;
+    bool same;
+    int error;
 
     if (!path_is_usable(&ways->fresh) || fresh == 0)
         return 0;
@@ -160,8 +160,8 @@ static int add_better_path(struct ways *ways, enum holder holder, struct path *p
 static int add_foreign_source(struct ways *ways, enum holder holder, struct path *path)
 {
     struct address source;
-    bool           same;
-    int            error;
+    bool same;
+    int error;
 
     if (holder != HOLDER_ORDINARY)
         return 0;
@@ -178,7 +178,7 @@ int flow_path_find(struct route_query *query, struct path *path)
 {
     struct ways ways = { .query = query, .fresh_question = *query->question, .index = path->index };
     enum holder holder;
-    int         error;
+    int error;
 
     if (query->question->local.family == AF_UNSPEC || query->question->destination.family == AF_UNSPEC ||
         path_rank(path) == 0 || path->index == 0 || (path->flags & kSCNetworkReachabilityFlagsIsLocalAddress) != 0)

@@ -23,7 +23,7 @@
 
 struct read_link_call {
     struct wireguard *wireguard;
-    uint32_t          index;
+    uint32_t index;
 };
 
 static int read_wireguard_link(void *argument)
@@ -38,7 +38,7 @@ static int find_wireguard_link(struct netns *netns, struct round_cache *cache, u
                                const struct wireguard_link **ret)
 {
     struct read_link_call call = { .wireguard = &cache->wireguard, .index = index };
-    int                   error = 0;
+    int error = 0;
 
     if (wireguard_find(&cache->wireguard, index) == NULL)
         error = netns_run(netns, read_wireguard_link, &call);
@@ -50,8 +50,8 @@ static int apply_path_to_peer(struct netns *netns, struct round_cache *cache, co
                               struct path *path)
 {
     const struct question question = { .destination = tunnel->remote, .scope = tunnel->oif, .mark = tunnel->mark };
-    struct questions     *questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
-    struct path           outer;
+    struct questions *questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
+    struct path outer;
     const int error = questions == NULL ? ENOMEM : netns_evaluate_in_round(netns, cache, questions, 0, &outer);
 
     questions_release(questions);
@@ -65,8 +65,8 @@ static int apply_peer(struct netns *netns, struct round_cache *cache, const stru
                       struct path *path)
 {
     struct tunnel tunnel = { 0 };
-    struct path   outer = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
-    int           error = 0;
+    struct path outer = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
+    int error = 0;
 
     if (!wireguard_link_find_peer(link, &path->destination, &tunnel) || tunnel.remote.family == AF_UNSPEC)
         path_apply_outer(path, &tunnel.remote, &outer);
@@ -83,7 +83,7 @@ static int apply_peer(struct netns *netns, struct round_cache *cache, const stru
 static int follow_tunnel(struct netns *netns, struct round_cache *cache, struct path *path)
 {
     const struct wireguard_link *link;
-    int                          error;
+    int error;
 
     if (!path->wireguard || path_rank(path) == 0 || netns_hides_peers(netns))
         return 0;
@@ -113,8 +113,8 @@ static int follow_peers(struct netns *netns, struct round_cache *cache, const st
 static int learn_link(struct link_table *links, struct netns *netns, uint32_t index)
 {
     const unsigned changes = links->changes;
-    struct link    link;
-    const int      error = netns_query_link_type(netns, index, &link);
+    struct link link;
+    const int error = netns_query_link_type(netns, index, &link);
 
     if (error == 0)
         link_table_learn(links, &link, changes);
@@ -129,7 +129,7 @@ int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct 
                        const struct questions *questions, unsigned extras, struct path *ret)
 {
     uint32_t learned = 0;
-    int      error = evaluate_questions(rtnetlink, cache, questions, extras, ret);
+    int error = evaluate_questions(rtnetlink, cache, questions, extras, ret);
 
     while (error == 0 && ret->dependencies.unknown_link != 0 && ret->dependencies.unknown_link != learned) {
         learned = ret->dependencies.unknown_link;
@@ -143,9 +143,9 @@ int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct 
 /* ---- Next hops -------------------------------------------------------------------------------------------------- */
 
 struct neighbour_call {
-    uint32_t       index;
+    uint32_t index;
     struct address address;
-    uint16_t       state;
+    uint16_t state;
 };
 
 static int read_neighbour_in_namespace(void *argument)
@@ -158,7 +158,7 @@ static int read_neighbour_in_namespace(void *argument)
 int full_path_find_next_hop(struct netns *netns, struct path *path)
 {
     struct neighbour_call call = { .index = path->index };
-    int                   error;
+    int error;
 
     path->next_hop = kSCNetworkReachabilityNextHopUnknown;
     if (!next_hop_find(path, &call.address))
@@ -177,7 +177,7 @@ static int query_and_learn_links(struct netns *netns, const struct questions *qu
                                  struct path *ret)
 {
     struct link link = { 0 };
-    int         error = netns_evaluate(netns, questions, extras, ret);
+    int error = netns_evaluate(netns, questions, extras, ret);
 
     while (error == 0 && (ret->dependencies.unknown_link != 0 || ret->type_unknown)) {
         const uint32_t unknown = ret->dependencies.unknown_link != 0 ? ret->dependencies.unknown_link : ret->index;
@@ -197,7 +197,7 @@ static int query_and_learn_links(struct netns *netns, const struct questions *qu
 int full_path_query(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
 {
     struct round_cache cache = ROUND_CACHE_EMPTY;
-    int                error = query_and_learn_links(netns, questions, extras | QUERY_SOURCE, ret);
+    int error = query_and_learn_links(netns, questions, extras | QUERY_SOURCE, ret);
 
     if (error == 0)
         error = follow_peers(netns, &cache, questions, ret);

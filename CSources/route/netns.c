@@ -20,18 +20,18 @@
 #include "route/udp_probe.h"
 
 struct netns {
-    struct list         node;
-    unsigned            era;        /* process_era of its creation */
-    unsigned            references; /* under process_lock */
+    struct list node;
+    unsigned era;        /* process_era of its creation */
+    unsigned references; /* under process_lock */
     struct netns_handle handle;
-    atomic_bool         hides_peers;
-    pthread_mutex_t     lock;   /* for the fields below */
-    bool                denied; /* netlink is denied: use UDP sockets */
-    struct rtnetlink    rtnetlink;
+    atomic_bool hides_peers;
+    pthread_mutex_t lock; /* for the fields below */
+    bool denied;          /* netlink is denied: use UDP sockets */
+    struct rtnetlink rtnetlink;
 };
 
 static struct list netns_registry = { &netns_registry, &netns_registry }; /* under process_lock */
-static unsigned    registry_era; /* a fork's child starts with an empty registry */
+static unsigned registry_era; /* a fork's child starts with an empty registry */
 
 /* ---- Registry --------------------------------------------------------------------------------------------------- */
 
@@ -60,7 +60,7 @@ static int open_here(struct netns *netns, enum rtnetlink_scope scope, struct rtn
 static int netns_create(struct netns_id id, struct netns **ret)
 {
     struct netns *netns = calloc(1, sizeof *netns);
-    int           error;
+    int error;
 
     if (netns == NULL)
         return ENOMEM;
@@ -118,9 +118,9 @@ static struct netns *find_or_register(struct netns_id id, struct netns *fresh)
 
 int netns_current(struct netns **ret)
 {
-    struct netns   *found, *fresh;
+    struct netns *found, *fresh;
     struct netns_id id;
-    int             error = netns_id_current(&id);
+    int error = netns_id_current(&id);
 
     if (error != 0)
         return error;
@@ -180,9 +180,9 @@ int netns_enter(struct netns *netns)
 }
 
 struct open_rtnetlink_call {
-    struct netns        *netns;
+    struct netns *netns;
     enum rtnetlink_scope scope;
-    struct rtnetlink    *rtnetlink;
+    struct rtnetlink *rtnetlink;
 };
 
 static int open_rtnetlink_in_namespace(void *argument)
@@ -201,11 +201,11 @@ int netns_open_rtnetlink(struct netns *netns, enum rtnetlink_scope scope, struct
 /* ---- Evaluation ------------------------------------------------------------------------------------------------- */
 
 struct evaluate_call {
-    struct netns           *netns;
-    struct round_cache     *cache;
+    struct netns *netns;
+    struct round_cache *cache;
     const struct questions *questions;
-    unsigned                extras;
-    struct path            *path;
+    unsigned extras;
+    struct path *path;
 };
 
 /* Whether the shared socket can be used. The program may have closed it, and have a file of its own with its number. */
@@ -224,7 +224,7 @@ static void settle_flow(const struct questions *questions, const struct rule_kno
 static int evaluate_over_shared_socket_locked(const struct evaluate_call *call)
 {
     struct netns *netns = call->netns;
-    int           error;
+    int error;
 
     (void)rtnetlink_set_user(&netns->rtnetlink, process_user());
     rtnetlink_clear_unwatched(&netns->rtnetlink);
@@ -238,7 +238,7 @@ static int evaluate_over_shared_socket_locked(const struct evaluate_call *call)
 static bool evaluate_over_shared_socket(const struct evaluate_call *call, int *ret_error)
 {
     struct netns *netns = call->netns;
-    bool          can_query;
+    bool can_query;
 
     pthread_mutex_lock(&netns->lock);
     can_query = can_query_locked(netns);
@@ -264,8 +264,8 @@ static int open_shared_socket_locked(struct netns *netns)
 static int evaluate_in_namespace(void *argument)
 {
     const struct evaluate_call *call = argument;
-    struct netns               *netns = call->netns;
-    int                         error;
+    struct netns *netns = call->netns;
+    int error;
 
     pthread_mutex_lock(&netns->lock);
     error = open_shared_socket_locked(netns);
@@ -280,8 +280,8 @@ static int evaluate_in_namespace(void *argument)
 static int evaluate_over_all_links(void *argument)
 {
     const struct evaluate_call *call = argument;
-    struct rtnetlink            rtnetlink;
-    int                         error = open_here(call->netns, RTNETLINK_LINKS, &rtnetlink);
+    struct rtnetlink rtnetlink;
+    int error = open_here(call->netns, RTNETLINK_LINKS, &rtnetlink);
 
     if (error == 0) {
         (void)rtnetlink_set_user(&rtnetlink, process_user());
@@ -309,7 +309,7 @@ int netns_evaluate_in_round(struct netns *netns, struct round_cache *cache, cons
 int netns_evaluate(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
 {
     struct round_cache cache = ROUND_CACHE_EMPTY;
-    const int          error = netns_evaluate_in_round(netns, &cache, questions, extras, ret);
+    const int error = netns_evaluate_in_round(netns, &cache, questions, extras, ret);
 
     round_cache_clear(&cache);
     return error;
@@ -327,7 +327,7 @@ static int read_selectors_in_namespace(void *argument)
 int netns_settle_flow(struct netns *netns, const struct questions *questions, struct path *path)
 {
     struct rule_knowledge rules, *shared = &netns->rtnetlink.rules;
-    int                   error;
+    int error;
 
     if (!path->flow_unsettled)
         return 0;
@@ -350,7 +350,7 @@ int netns_settle_flow(struct netns *netns, const struct questions *questions, st
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
 
 struct link_type_call {
-    uint32_t     index;
+    uint32_t index;
     struct link *link;
 };
 
@@ -369,7 +369,7 @@ int netns_query_link_type(struct netns *netns, uint32_t index, struct link *ret)
 static int open_shared_socket_in_namespace(void *argument)
 {
     struct netns *netns = argument;
-    int           error;
+    int error;
 
     pthread_mutex_lock(&netns->lock);
     error = open_shared_socket_locked(netns);
@@ -415,9 +415,9 @@ static bool nothing_more_to_learn(int error)
 
 int netns_learn_link(struct netns *netns, uint32_t index, struct link *ret)
 {
-    unsigned    changes = 0;
+    unsigned changes = 0;
     struct link found;
-    int         error;
+    int error;
 
     *ret = (struct link){ 0 };
     if (index == 0 || !read_shared_link(netns, index, ret, &changes) || (link_type_is_known(ret) && ret->complete))
@@ -436,7 +436,7 @@ int netns_learn_link(struct netns *netns, uint32_t index, struct link *ret)
 
 struct link_index_call {
     const char *name;
-    uint32_t    index;
+    uint32_t index;
 };
 
 static int find_link_index_in_namespace(void *argument)
@@ -450,7 +450,7 @@ static int find_link_index_in_namespace(void *argument)
 uint32_t netns_link_index(struct netns *netns, const char *name)
 {
     struct link_index_call call = { .name = name };
-    bool                   can_query;
+    bool can_query;
 
     pthread_mutex_lock(&netns->lock);
     can_query = can_query_locked(netns);

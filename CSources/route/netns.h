@@ -9,7 +9,7 @@
 struct netns;
 
 /* Sets *ret to the namespace of the calling thread, with a reference. Returns 0 or an errno. */
-int  netns_current(struct netns **ret);
+int netns_current(struct netns **ret);
 void netns_retain(struct netns *netns);
 void netns_retain_locked(struct netns *netns); /* under process_lock */
 void netns_release(struct netns *netns);

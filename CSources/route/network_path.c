@@ -35,11 +35,11 @@ void network_path_release(struct network_path *network)
 struct questions *network_path_questions(const struct name_server *servers, size_t count)
 {
     const struct address ipv4_loopback = { AF_INET, { 127, 0, 0, 1 } }, ipv6_loopback = { AF_INET6, { [15] = 1 } };
-    struct question      items[QUESTION_SERVERS + CONFFILE_SERVERS] = {
-             [QUESTION_IPV4] = { .family = AF_INET },
-             [QUESTION_IPV6] = { .family = AF_INET6 },
-             [QUESTION_LOOPBACK_IPV4] = { .destination = ipv4_loopback },
-             [QUESTION_LOOPBACK_IPV6] = { .destination = ipv6_loopback },
+    struct question items[QUESTION_SERVERS + CONFFILE_SERVERS] = {
+        [QUESTION_IPV4] = { .family = AF_INET },
+        [QUESTION_IPV6] = { .family = AF_INET6 },
+        [QUESTION_LOOPBACK_IPV4] = { .destination = ipv4_loopback },
+        [QUESTION_LOOPBACK_IPV6] = { .destination = ipv6_loopback },
     };
 
     for (size_t i = 0; i < count; i++) {
@@ -57,11 +57,11 @@ struct questions *network_path_questions(const struct name_server *servers, size
 
 /* The arguments of network_path_find, and what it has found so far. */
 struct network_search {
-    struct rtnetlink   *rtnetlink;
-    struct netns       *netns;
+    struct rtnetlink *rtnetlink;
+    struct netns *netns;
     struct round_cache *cache;
     struct dependencies dependencies;
-    size_t              count, capacity;
+    size_t count, capacity;
     struct network_way *ways;
 };
 
@@ -78,7 +78,7 @@ static int evaluate_with_extras(struct network_search *search, const struct ques
 static int learn_types(struct network_search *search, struct path *path)
 {
     struct link link = { 0 };
-    int         error = 0;
+    int error = 0;
 
     if (path->type_unknown)
         error = netns_learn_link(search->netns, path->index, &link);
@@ -97,7 +97,7 @@ static int learn_types(struct network_search *search, struct path *path)
 static int evaluate_one(struct network_search *search, const struct question *question, struct path *ret)
 {
     struct questions *questions = questions_create(question, 1, kSCNetworkReachabilityReasonNone);
-    int               error = questions == NULL ? ENOMEM : evaluate_with_extras(search, questions, ret);
+    int error = questions == NULL ? ENOMEM : evaluate_with_extras(search, questions, ret);
 
     questions_release(questions);
     if (error == 0 && search->rtnetlink != NULL)
@@ -120,7 +120,7 @@ static struct network_way *find_way(struct network_search *search, uint32_t inde
 static struct network_way *append_way(struct network_search *search, uint32_t index)
 {
     if (search->count == search->capacity) {
-        const size_t        capacity = search->capacity == 0 ? 4 : 2 * search->capacity;
+        const size_t capacity = search->capacity == 0 ? 4 : 2 * search->capacity;
         struct network_way *ways = realloc(search->ways, capacity * sizeof *ways);
 
         if (ways == NULL)
@@ -153,8 +153,8 @@ static int add_path(struct network_search *search, size_t family, const struct p
 /* A link and a family that may have a default route. */
 struct candidate {
     uint32_t index;
-    uint8_t  family; /* NETWORK_... */
-    char     name[16];
+    uint8_t family; /* NETWORK_... */
+    char name[16];
 };
 
 /* Packets leave over the bridge or bond, not over its ports. A VRF's ports are ways of their own. */
@@ -175,8 +175,8 @@ static struct candidate *list_candidates(const struct network_search *search, co
                                          size_t *ret_count)
 {
     const struct link_table *links = &search->rtnetlink->links;
-    struct candidate        *candidates = calloc(NETWORK_FAMILIES * links->count + 1, sizeof *candidates);
-    size_t                   count = 0;
+    struct candidate *candidates = calloc(NETWORK_FAMILIES * links->count + 1, sizeof *candidates);
+    size_t count = 0;
 
     for (size_t i = 0; i < links->count && candidates != NULL; i++) {
         const struct link *link = &links->items[i];
@@ -219,8 +219,8 @@ static bool means_no_route(int error)
 static int add_candidate(struct network_search *search, const struct candidate *candidate)
 {
     struct question question = { .family = families[candidate->family] };
-    struct path     path;
-    int             error;
+    struct path path;
+    int error;
 
     memcpy(question.interface, candidate->name, sizeof question.interface);
     error = evaluate_one(search, &question, &path);
@@ -232,9 +232,9 @@ static int add_candidate(struct network_search *search, const struct candidate *
 static int find_no_route(struct network_search *search, const struct route_request requests[HALVES],
                          const int errors[HALVES], bool *ret_none)
 {
-    const bool     refused = means_no_route(errors[0]) && means_no_route(errors[1]);
+    const bool refused = means_no_route(errors[0]) && means_no_route(errors[1]);
     struct address source = { 0 };
-    int            error = 0;
+    int error = 0;
 
     for (size_t i = 0; i < HALVES && refused && error == 0 && source.family == AF_UNSPEC; i++)
         if (requests[i].destination.family == AF_INET6)
@@ -249,8 +249,8 @@ static int find_no_route(struct network_search *search, const struct route_reque
 static int add_batch(struct network_search *search, const struct candidate *candidates, size_t count)
 {
     struct route_request requests[RTNETLINK_QUERY_LIMIT];
-    int                  errors[RTNETLINK_QUERY_LIMIT];
-    int                  error;
+    int errors[RTNETLINK_QUERY_LIMIT];
+    int error;
 
     for (size_t i = 0; i < count; i++)
         default_route_requests(&candidates[i], &requests[HALVES * i]);
@@ -267,9 +267,9 @@ static int add_batch(struct network_search *search, const struct candidate *cand
 
 static int add_other_ways(struct network_search *search, const struct path *chosen)
 {
-    size_t            count;
+    size_t count;
     struct candidate *candidates = list_candidates(search, chosen, &count);
-    int               error = candidates == NULL ? ENOMEM : 0;
+    int error = candidates == NULL ? ENOMEM : 0;
 
     for (size_t i = 0; i < count && error == 0; i += BATCH) {
         const size_t left = count - i;
@@ -290,7 +290,7 @@ static uint32_t metric_of_way(const struct network_way *way)
 static int compare_ways(const void *left, const void *right)
 {
     const struct network_way *a = left, *b = right;
-    const uint32_t            a_metric = metric_of_way(a), b_metric = metric_of_way(b);
+    const uint32_t a_metric = metric_of_way(a), b_metric = metric_of_way(b);
 
     if (a_metric != b_metric)
         return a_metric < b_metric ? -1 : 1;
@@ -308,7 +308,7 @@ static void sort_ways(struct network_search *search, size_t chosen)
 
 static struct network_path *make_network_path(const struct network_search *search)
 {
-    const size_t         size = search->count * sizeof *search->ways;
+    const size_t size = search->count * sizeof *search->ways;
     struct network_path *network = calloc(1, sizeof *network + size);
 
     if (network == NULL)
@@ -335,7 +335,7 @@ static int add_servers(struct network_search *search, const struct questions *qu
 {
     for (size_t i = QUESTION_SERVERS; i < questions->count; i++) {
         struct path path;
-        const int   error = evaluate_one(search, &questions->items[i], &path);
+        const int error = evaluate_one(search, &questions->items[i], &path);
 
         if (error != 0)
             return error;
@@ -348,7 +348,7 @@ static int add_servers(struct network_search *search, const struct questions *qu
 static int search_ways(struct network_search *search, const struct questions *questions, struct path *chosen)
 {
     size_t count;
-    int    error = 0;
+    int error = 0;
 
     for (size_t i = 0; i < NETWORK_FAMILIES && error == 0; i++) {
         error = evaluate_one(search, &questions->items[i], &chosen[i]);
@@ -367,9 +367,9 @@ int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct r
                       struct dependencies *ret_dependencies)
 {
     struct network_search search = { .rtnetlink = rtnetlink, .netns = netns, .cache = cache };
-    struct path           chosen[NETWORK_FAMILIES];
-    struct network_path  *network = NULL;
-    int                   error = search_ways(&search, questions, chosen);
+    struct path chosen[NETWORK_FAMILIES];
+    struct network_path *network = NULL;
+    int error = search_ways(&search, questions, chosen);
 
     if (error == 0) {
         network = make_network_path(&search);
@@ -395,10 +395,10 @@ int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct r
 
 int network_path_query(struct netns *netns, const struct questions *questions, struct network_path **ret)
 {
-    struct round_cache  cache = ROUND_CACHE_EMPTY;
+    struct round_cache cache = ROUND_CACHE_EMPTY;
     struct dependencies ignored;
-    struct rtnetlink    rtnetlink;
-    int                 error = netns_open_rtnetlink(netns, RTNETLINK_LINKS, &rtnetlink);
+    struct rtnetlink rtnetlink;
+    int error = netns_open_rtnetlink(netns, RTNETLINK_LINKS, &rtnetlink);
 
     if (error == 0) {
         (void)rtnetlink_set_user(&rtnetlink, process_user());

@@ -12,20 +12,20 @@ enum { NETWORK_IPV4, NETWORK_IPV6, NETWORK_FAMILIES };
 
 /* An interface with a usable default path. */
 struct network_way {
-    uint32_t    index;
+    uint32_t index;
     struct path paths[NETWORK_FAMILIES]; /* out of this interface; path_rank 0: there is none */
 };
 
 /* Constant. */
 struct network_path {
-    struct counted     counted;
-    struct path        paths[NETWORK_FAMILIES];    /* the ways that the kernel chooses */
-    struct path        loopback[NETWORK_FAMILIES]; /* to 127.0.0.1 and ::1 */
+    struct counted counted;
+    struct path paths[NETWORK_FAMILIES];    /* the ways that the kernel chooses */
+    struct path loopback[NETWORK_FAMILIES]; /* to 127.0.0.1 and ::1 */
     struct name_server servers[CONFFILE_SERVERS];
-    size_t             server_count;
-    bool               server_is_reachable; /* at least one */
-    bool               whole;               /* all ways that can be known are known. The caller sets it */
-    size_t             count;
+    size_t server_count;
+    bool server_is_reachable; /* at least one */
+    bool whole;               /* all ways that can be known are known. The caller sets it */
+    size_t count;
     struct network_way ways[]; /* that of `paths` for IPv4 first, then for IPv6, then by metric and index */
 };
 

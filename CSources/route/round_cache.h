@@ -11,12 +11,12 @@
 
 struct round_cache {
     struct wireguard wireguard;
-    struct pppd      pppd;
+    struct pppd pppd;
 
     /* The default path of the slice, if it is known, and for which question. */
-    bool        has_default_path;
-    uint8_t     default_family;
-    unsigned    default_extras;
+    bool has_default_path;
+    uint8_t default_family;
+    unsigned default_extras;
     struct path default_path;
 };
 

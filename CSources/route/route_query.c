@@ -97,7 +97,7 @@ static struct route route_of_socket(const struct route_request *request)
 static bool is_alike_for_udp(struct route_query *query, int error, uint32_t oif)
 {
     struct route_request request = query->request;
-    struct route         route = { 0 };
+    struct route route = { 0 };
 
     if (request.flow.protocol == 0 || request.flow.protocol == IPPROTO_UDP)
         return true;
@@ -110,7 +110,7 @@ static bool is_alike_for_udp(struct route_query *query, int error, uint32_t oif)
 static int query_with_source(struct route_query *query, int error, struct route *ret)
 {
     struct route_request request = query->request;
-    int                  failure = source_routes_choose(query->rtnetlink, &request, &request.source);
+    int failure = source_routes_choose(query->rtnetlink, &request, &request.source);
 
     if (failure != 0 || request.source.family == AF_UNSPEC)
         return failure != 0 ? failure : error;
@@ -157,7 +157,7 @@ static int query_strictly(struct route_query *query, const struct udp_route *pac
 static int query_with_socket(struct route_query *query, int error, struct route *ret)
 {
     struct udp_route packet;
-    int              failure;
+    int failure;
 
     if (!is_alike_for_udp(query, error, error == 0 ? ret->oif : 0))
         return error; /* the route has no legs, which another query would overwrite */
@@ -177,7 +177,7 @@ static int query_with_socket(struct route_query *query, int error, struct route 
 static int query_again_with_source(struct route_query *query, struct route *ret)
 {
     struct route_request request = query->request;
-    int                  error;
+    int error;
 
     if (request.destination.family != AF_INET || request.source.family != AF_UNSPEC || request.flow.protocol == 0 ||
         request.fib_match || ret->source.family == AF_UNSPEC)
@@ -205,7 +205,7 @@ static int query_route(struct route_query *query, bool fib_match, struct route *
 int route_query_plain(struct route_query *query, uint32_t oif, struct route *ret)
 {
     const uint32_t bound = query->request.oif;
-    int            error;
+    int error;
 
     query->request.oif = oif;
     error = query_route(query, false, ret);
@@ -224,7 +224,7 @@ int route_query_match(struct route_query *query, struct route *ret)
 static int check_refused_source(struct route_query *query, int error, bool *ret_cannot_leave)
 {
     struct route_request request = query->request;
-    struct route         route;
+    struct route route;
 
     *ret_cannot_leave = false;
     if (error != EINVAL || !address_is_loopback(&request.source))
@@ -257,7 +257,7 @@ int route_query_failure(int error)
 const struct link *route_query_link(struct route_query *query, uint32_t index)
 {
     const struct link *link;
-    const int          error = rtnetlink_link(query->rtnetlink, index, &link);
+    const int error = rtnetlink_link(query->rtnetlink, index, &link);
 
     if (error == 0)
         return link;
@@ -278,8 +278,8 @@ void route_query_recheck_after(struct path *path, uint32_t seconds)
 static int find_local_table(struct route_query *query, uint32_t oif, uint32_t *ret)
 {
     struct route_request request = { .destination = query->question->local, .mark = query->request.mark, .oif = oif };
-    struct route         route;
-    const int            error = rtnetlink_query(query->rtnetlink, &request, &route);
+    struct route route;
+    const int error = rtnetlink_query(query->rtnetlink, &request, &route);
 
     *ret = error != 0 || route.type != RTN_LOCAL ? 0 : route.table == 0 ? RT_TABLE_LOCAL : route.table;
     return route_query_failure(error);
@@ -292,8 +292,8 @@ static int find_outgoing_index(struct route_query *query, uint32_t *ret)
                                      .mark = query->request.mark,
                                      .oif = query->request.oif,
                                      .flow = query->request.flow };
-    struct route         route;
-    int                  error;
+    struct route route;
+    int error;
 
     *ret = 0;
     if (request.destination.family == AF_UNSPEC)
@@ -310,7 +310,7 @@ static int find_outgoing_index(struct route_query *query, uint32_t *ret)
 static int query_address_in_vrf(struct route_query *query, const struct vrf *vrf, bool *ret)
 {
     uint32_t table, outgoing = 0;
-    int      error = find_local_table(query, vrf->index, &table);
+    int error = find_local_table(query, vrf->index, &table);
 
     if (error == 0 && table != 0 && table != vrf->table)
         error = find_outgoing_index(query, &outgoing);
@@ -323,11 +323,11 @@ static int query_address_in_vrf(struct route_query *query, const struct vrf *vrf
 /* Whether the local address belongs to this machine; if the question names an interface in a VRF, to that VRF. */
 static int query_local_address(struct route_query *query, bool *ret)
 {
-    const bool     is_link_local = address_is_link_local(&query->question->local);
+    const bool is_link_local = address_is_link_local(&query->question->local);
     const uint32_t oif = query->request.oif;
-    uint32_t       table;
-    struct vrf     vrf = { 0 };
-    int            error;
+    uint32_t table;
+    struct vrf vrf = { 0 };
+    int error;
 
     if (!is_link_local)
         vrf = find_vrf(query, oif);
@@ -344,9 +344,9 @@ static int query_local_address(struct route_query *query, bool *ret)
 int route_query_begin(struct route_query *query, bool *ret_open, struct path *ret)
 {
     const struct question *question = query->question;
-    uint32_t               named = 0;
-    bool                   is_local = true;
-    int                    error = 0;
+    uint32_t named = 0;
+    bool is_local = true;
+    int error = 0;
 
     /* An IPv4 address has a scope only in questions about a tunnel, which names its interface. */
     query->bound = question->interface[0] != '\0' || (question->scope != 0 && question->destination.family == AF_INET);

@@ -20,15 +20,15 @@ enum query_extras {
 };
 
 struct route_query {
-    struct rtnetlink      *rtnetlink;
-    struct round_cache    *cache;
+    struct rtnetlink *rtnetlink;
+    struct round_cache *cache;
     const struct question *question;
-    unsigned               extras;
-    struct route_request   request;      /* the parameters that all queries share */
-    bool                   bound;        /* the question names an interface, not just the scope of an IPv6 address */
-    unsigned               depth;        /* how many more tunnels inside one another to follow */
-    int                    link_error;   /* the errno of a failure to read a link, or 0 */
-    uint32_t               unknown_link; /* the path may change when all is known about this link; 0: there is none */
+    unsigned extras;
+    struct route_request request; /* the parameters that all queries share */
+    bool bound;                   /* the question names an interface, not just the scope of an IPv6 address */
+    unsigned depth;               /* how many more tunnels inside one another to follow */
+    int link_error;               /* the errno of a failure to read a link, or 0 */
+    uint32_t unknown_link;        /* the path may change when all is known about this link; 0: there is none */
 };
 
 struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round_cache *cache,

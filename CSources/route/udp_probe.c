@@ -24,8 +24,8 @@ static const struct address udp_samples_ipv6[UDP_SAMPLES] = { { AF_INET6, { 0x40
 /* A question, and the interface that it names. */
 struct udp_probe {
     const struct question *question;
-    uint32_t               oif;  /* 0: any */
-    struct link            link; /* of oif */
+    uint32_t oif;     /* 0: any */
+    struct link link; /* of oif */
 };
 
 /* Opens a socket for ioctls, which work with any family. */
@@ -47,7 +47,7 @@ static int bind_socket_to_interface(int fd, const char *name)
 static int prepare_udp_socket(int fd, const struct udp_probe *probe, const struct address *destination)
 {
     const uint32_t mark = probe->question->mark;
-    int            error = 0;
+    int error = 0;
 
     if (mark != 0 && setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof mark) != 0)
         return errno;
@@ -105,7 +105,7 @@ static int connect_and_evaluate(int fd, const struct udp_probe *probe, const str
 {
     const uint16_t port = probe->question->flow.remote_port;
     struct address taken;
-    int            error = prepare_udp_socket(fd, probe, destination);
+    int error = prepare_udp_socket(fd, probe, destination);
 
     if (error == ENODEV) /* the interface was deleted a moment ago */
         return path_from_connect_error(error, ret) ? 0 : error;
@@ -129,7 +129,7 @@ static int connect_and_evaluate(int fd, const struct udp_probe *probe, const str
 static int probe_address(const struct udp_probe *probe, const struct address *destination, struct path *ret)
 {
     struct descriptor socket;
-    int               error = udp_socket_open(destination->family, &socket);
+    int error = udp_socket_open(destination->family, &socket);
 
     if (error == EAFNOSUPPORT && destination->family == AF_INET6) { /* the kernel has no IPv6 */
         *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
@@ -150,7 +150,7 @@ static int probe_default_of_family(const struct udp_probe *probe, const struct a
 {
     for (size_t i = 0; i < UDP_SAMPLES; i++) {
         struct path path;
-        const int   error = probe_address(probe, &samples[i], &path);
+        const int error = probe_address(probe, &samples[i], &path);
 
         if (error != 0)
             return error;
@@ -168,8 +168,8 @@ static int probe_default_of_family(const struct udp_probe *probe, const struct a
 static int probe_default_path(const struct udp_probe *probe, struct path *ret)
 {
     const uint8_t family = question_default_family(probe->question);
-    struct path   ipv4 = path_unreachable(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
-    int           error = 0;
+    struct path ipv4 = path_unreachable(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
+    int error = 0;
 
     if (family != AF_INET6)
         error = probe_default_of_family(probe, udp_samples_ipv4, &ipv4);
@@ -185,7 +185,7 @@ static int probe_default_path(const struct udp_probe *probe, struct path *ret)
 static int check_with_bind(int fd, const struct address *address, bool *ret)
 {
     static const struct address reserved = { AF_INET, { 240, 0, 0, 1 } };
-    int                         error = udp_socket_bind(fd, &reserved, 0);
+    int error = udp_socket_bind(fd, &reserved, 0);
 
     *ret = false;
     if (error == EADDRNOTAVAIL) {
@@ -212,11 +212,11 @@ static int get_own_address(int fd, const struct address *address, uint32_t scope
  * can be bound, too, but connect(2) fails for it. Returns 0 or an errno. */
 static int check_local_address(const struct udp_probe *probe, const struct address *address, bool *ret)
 {
-    const uint32_t    scope = address_is_link_local(address) ? probe->oif : 0;
-    struct address    own = { 0 };
+    const uint32_t scope = address_is_link_local(address) ? probe->oif : 0;
+    struct address own = { 0 };
     struct descriptor socket;
-    bool              bound = false;
-    int               error = udp_socket_open(address->family, &socket);
+    bool bound = false;
+    int error = udp_socket_open(address->family, &socket);
 
     *ret = false;
     if (error != 0)
@@ -256,8 +256,8 @@ static int read_interface(int fd, struct udp_probe *probe, bool *ret_open, struc
 static int find_interface_with_socket(int fd, struct udp_probe *probe, bool *ret_open, struct path *ret)
 {
     const struct question *question = probe->question;
-    uint32_t               named = 0;
-    int                    error = 0;
+    uint32_t named = 0;
+    int error = 0;
 
     if (question->interface[0] != '\0')
         error = ioctl_link_index(fd, question->interface, &named);
@@ -271,7 +271,7 @@ static int find_interface_with_socket(int fd, struct udp_probe *probe, bool *ret
 static int find_question_interface(struct udp_probe *probe, bool *ret_open, struct path *ret)
 {
     struct descriptor socket;
-    int               error;
+    int error;
 
     *ret_open = true;
     if (!question_needs_interface(probe->question))
@@ -288,8 +288,8 @@ static int find_question_interface(struct udp_probe *probe, bool *ret_open, stru
 static int check_loopback(struct path *path)
 {
     struct descriptor socket;
-    struct link       lo;
-    int               error = open_any_udp_socket(&socket);
+    struct link lo;
+    int error = open_any_udp_socket(&socket);
 
     if (error != 0)
         return error;
@@ -304,7 +304,7 @@ static int check_loopback(struct path *path)
 static int apply_local_address(const struct udp_probe *probe, struct path *path)
 {
     bool is_local = address_is_loopback(&path->destination);
-    int  error = 0;
+    int error = 0;
 
     if (!is_local && path_is_usable(path))
         error = check_local_address(probe, &path->destination, &is_local);
@@ -333,8 +333,8 @@ static int probe_destination(const struct udp_probe *probe, struct path *ret)
 static int probe_question(const struct question *question, struct path *ret)
 {
     struct udp_probe probe = { .question = question };
-    bool             is_open, is_local;
-    int              error = find_question_interface(&probe, &is_open, ret);
+    bool is_open, is_local;
+    int error = find_question_interface(&probe, &is_open, ret);
 
     if (error != 0 || !is_open)
         return error;
@@ -363,7 +363,7 @@ int udp_probe_evaluate(const struct questions *questions, struct path *ret)
     *ret = path_unreachable(questions->reason);
     for (size_t i = 0; i < questions->count; i++) {
         struct path path;
-        const int   error = probe_question(&questions->items[i], &path);
+        const int error = probe_question(&questions->items[i], &path);
 
         if (error != 0)
             return error;
@@ -381,7 +381,7 @@ int udp_probe_evaluate(const struct questions *questions, struct path *ret)
 uint32_t udp_probe_link_index(const char *name)
 {
     struct descriptor socket;
-    uint32_t          index = 0;
+    uint32_t index = 0;
 
     if (open_any_udp_socket(&socket) != 0)
         return 0;

@@ -12,8 +12,8 @@
 #include "base/clock.h"
 
 struct bucket_key {
-    uint32_t        link;
-    bool            is_ipv6;
+    uint32_t link;
+    bool is_ipv6;
     struct lifetime lifetime;
 };
 
@@ -50,8 +50,8 @@ void buckets_init(struct buckets *buckets)
 static uint64_t hash_key(const struct bucket_key *key)
 {
     const struct address *address = &key->lifetime.prefix.address;
-    const uint64_t        factor = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t              hash = (key->link + UINT64_C(1)) * factor;
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = (key->link + UINT64_C(1)) * factor;
 
     for (size_t i = 0; i < address_length(address); i++)
         hash = (hash + address->bytes[i] + 256U * key->lifetime.gateway.bytes[i]) * factor;
@@ -60,7 +60,7 @@ static uint64_t hash_key(const struct bucket_key *key)
 
 static bool has_key(const struct hash_node *node, const void *info)
 {
-    const struct bucket     *bucket = container_of(node, const struct bucket, node);
+    const struct bucket *bucket = container_of(node, const struct bucket, node);
     const struct bucket_key *key = info;
 
     return bucket->link == key->link && bucket->is_ipv6 == key->is_ipv6 &&
@@ -81,9 +81,9 @@ struct bucket *bucket_find_link(const struct buckets *buckets, uint32_t link)
 
 struct bucket *bucket_get(struct buckets *buckets, uint32_t link, bool is_ipv6, const struct lifetime *lifetime)
 {
-    const bool        expires = lifetime->prefix.address.family != AF_UNSPEC;
+    const bool expires = lifetime->prefix.address.family != AF_UNSPEC;
     struct bucket_key key = { link, is_ipv6 && link != BUCKET_ANY_LINK && link != BUCKET_NO_LINK, *lifetime };
-    struct bucket    *bucket;
+    struct bucket *bucket;
 
     if (expires && !key.is_ipv6)
         key.link = BUCKET_ANY_LINK;

@@ -20,25 +20,25 @@ struct entry;
 #define BUCKET_ADDRESS  (UINT32_MAX - 1) /* no link, but any IPv6 address */
 
 struct bucket {
-    struct hash_node node;           /* of the tree in struct buckets */
-    struct list      all, any, work; /* any: of `any` or `ipv6` in struct buckets */
-    struct list      entries;        /* those that are not to be queried again, by stamp */
-    size_t           count;          /* of all entries */
-    uint64_t         needed;         /* an older answer is stale */
-    uint32_t         link;
-    bool             is_ipv6;  /* the answers also depend on any IPv6 address, and on whether gateways respond */
-    struct lifetime  lifetime; /* of a route. Without a prefix: there is none */
-    struct heap_node end;      /* of the lifetime */
-    struct entry    *probe;    /* is queried to see whether the lifetime has changed */
+    struct hash_node node;      /* of the tree in struct buckets */
+    struct list all, any, work; /* any: of `any` or `ipv6` in struct buckets */
+    struct list entries;        /* those that are not to be queried again, by stamp */
+    size_t count;               /* of all entries */
+    uint64_t needed;            /* an older answer is stale */
+    uint32_t link;
+    bool is_ipv6;             /* the answers also depend on any IPv6 address, and on whether gateways respond */
+    struct lifetime lifetime; /* of a route. Without a prefix: there is none */
+    struct heap_node end;     /* of the lifetime */
+    struct entry *probe;      /* is queried to see whether the lifetime has changed */
 };
 
 struct buckets {
     struct hash_node *tree;
-    struct list       all, any, ipv6; /* all buckets; those of any link; others for IPv6 */
-    struct list       work;           /* buckets that can have stale entries */
-    struct bucket     none, any_link;
-    struct bucket     many; /* any link, and several lifetimes, or one that is not shared */
-    struct heap       ends; /* of lifetimes */
+    struct list all, any, ipv6; /* all buckets; those of any link; others for IPv6 */
+    struct list work;           /* buckets that can have stale entries */
+    struct bucket none, any_link;
+    struct bucket many; /* any link, and several lifetimes, or one that is not shared */
+    struct heap ends;   /* of lifetimes */
 };
 
 void buckets_init(struct buckets *buckets);

@@ -42,7 +42,7 @@ static uint32_t earlier_ticks(uint32_t a, uint32_t b)
 
 static bool route_may_expire(const struct path_watch *watch)
 {
-    struct question_memory  memory;
+    struct question_memory memory;
     const struct questions *questions = path_watch_questions(watch, &memory);
 
     for (size_t i = 0; i < questions->count; i++)
@@ -63,9 +63,9 @@ static int64_t previous_end(const struct entry *entry, const struct dependencies
 
 void ends_set(struct store *store, struct entry *entry, struct bucket *bucket, const struct dependencies *dependencies)
 {
-    const bool    stays = bucket == entry->bucket && entry->stamp != 0;
+    const bool stays = bucket == entry->bucket && entry->stamp != 0;
     const int64_t before = stays ? entry->timer.deadline : previous_end(entry, dependencies);
-    uint32_t      ticks = dependencies->expires;
+    uint32_t ticks = dependencies->expires;
 
     if (bucket_has_lifetime(bucket))
         heap_set(&store->buckets.ends, &bucket->end, end_after(bucket->end.deadline, dependencies->lifetime.expires));

@@ -152,10 +152,10 @@ static bool has_default_path(const struct questions *questions)
 /* `watch`: the only member of an own entry; NULL: it is a route's. If there is no memory, it depends on any route. */
 static void set_keys(struct store *store, struct entry *entry, struct path_watch *watch, struct address outer)
 {
-    struct entry_keys      *keys = &entry->keys;
+    struct entry_keys *keys = &entry->keys;
     const struct questions *questions = watch != NULL ? watch->questions : NULL;
-    const struct address    local = watch == NULL ? entry->route->group.local : (struct address){ 0 };
-    const size_t            count = count_addresses(questions, &outer) + (local.family != AF_UNSPEC);
+    const struct address local = watch == NULL ? entry->route->group.local : (struct address){ 0 };
+    const size_t count = count_addresses(questions, &outer) + (local.family != AF_UNSPEC);
 
     remove_keys(store, entry);
     if (watch != NULL && questions == NULL)
@@ -191,7 +191,7 @@ void entry_set_questions(struct store *store, struct entry *entry, struct path_w
 
 void entry_set_dependencies(struct store *store, struct entry *entry, const struct dependencies *dependencies)
 {
-    struct entry_keys   *keys = &entry->keys;
+    struct entry_keys *keys = &entry->keys;
     const struct address outer = entry_outer(entry);
 
     store->pppd += (size_t)dependencies->pppd - entry->pppd;
@@ -219,10 +219,10 @@ static size_t *length_count(struct store *store, const struct entry *entry)
 }
 
 struct search {
-    uint8_t                      length;
+    uint8_t length;
     const struct question_group *group; /* NULL: any */
-    struct entry                *found;
-    size_t                       count; /* of entries with the prefix, for any group */
+    struct entry *found;
+    size_t count; /* of entries with the prefix, for any group */
 };
 
 static bool is_in_group(const struct entry *entry, const struct question_group *group)
@@ -233,7 +233,7 @@ static bool is_in_group(const struct entry *entry, const struct question_group *
 static void compare_length(void *info, struct address_entry *first)
 {
     struct search *search = info;
-    struct entry  *entry = container_of(first, struct entry_key, address)->entry;
+    struct entry *entry = container_of(first, struct entry_key, address)->entry;
 
     if (entry->length != search->length)
         return;
@@ -245,7 +245,7 @@ static void compare_length(void *info, struct address_entry *first)
 static struct search find(const struct store *store, const struct question_group *group,
                           const struct address_prefix *prefix)
 {
-    struct search               search = { .length = prefix->length, .group = group };
+    struct search search = { .length = prefix->length, .group = group };
     const struct address_prefix first = { prefix->address, (uint8_t)(8 * address_length(&prefix->address)) };
 
     if (store->lengths[prefix->address.family == AF_INET6][prefix->length] > 0)

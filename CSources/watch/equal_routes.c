@@ -35,8 +35,8 @@ static void add_item(struct equal_routes *routes, const struct equal_route *adde
 static void add_route(struct equal_routes *routes, const struct route *route)
 {
     struct equal_route added = { .table = route->table, .metric = route->metric };
-    struct route       copy = *route;
-    struct route_leg   leg;
+    struct route copy = *route;
+    struct route_leg leg;
 
     if (route->has_gateway) {
         added.index = route->oif;
@@ -68,8 +68,8 @@ static bool visit(void *info, const struct route *route)
 void equal_routes_read(struct equal_routes *routes, struct rtnetlink *rtnetlink)
 {
     const struct first_routes what = { .family = AF_INET, .table = RT_TABLE_MAIN, .datagrams = 1 };
-    enum first_routes_end     end;
-    int                       error;
+    enum first_routes_end end;
+    int error;
 
     if (routes->known || rtnetlink->netns == NULL)
         return;

@@ -18,12 +18,12 @@
 
 struct equal_routes {
     struct equal_route {
-        uint32_t       table, metric, index;
+        uint32_t table, metric, index;
         struct address gateway;
-        bool           is_leg;
+        bool is_leg;
     } items[EQUAL_ROUTES_LIMIT]; /* all default routes with a gateway */
     unsigned count;
-    bool     known;
+    bool known;
 };
 
 /* Reads them, if they are not known. */

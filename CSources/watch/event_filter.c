@@ -48,9 +48,9 @@ static size_t list_neighbours(struct event_filter *filter, const struct store *s
 bool event_filter_prepare(struct event_filter *filter, const struct store *store, const struct gateways *gateways,
                           struct route_filter *ret)
 {
-    struct address_prefix       prefixes[ADDRESS_TREE_PREFIXES];
+    struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
     struct route_filter_gateway neighbours[ROUTE_FILTER_GATEWAYS];
-    size_t                      count, neighbour_count;
+    size_t count, neighbour_count;
 
     if (!filter->wanted || filter->refused || !pause_is_over(filter) ||
         (filter->attached && filter->changes == store->changes && filter->edits == gateways->edits + store->hops.edits))
@@ -68,7 +68,7 @@ bool event_filter_prepare(struct event_filter *filter, const struct store *store
 static int remove_filter(struct event_filter *filter, const struct netlink *events)
 {
     const bool drops = filter->attached;
-    const int  error = netlink_detach_filter(events);
+    const int error = netlink_detach_filter(events);
 
     filter->attached = false;
     return drops ? error : 0;
@@ -110,8 +110,8 @@ int event_filter_detach(struct event_filter *filter, const struct netlink *event
                         const struct gateways *gateways)
 {
     struct route_filter_gateway neighbours[ROUTE_FILTER_GATEWAYS];
-    struct route_filter         program;
-    int                         error = 0, join_error;
+    struct route_filter program;
+    int error = 0, join_error;
 
     route_filter_build_open(&program, neighbours, list_neighbours(filter, store, gateways, neighbours));
     if (!needs_neighbours(filter) || netlink_attach_filter(events, program.code, program.length) != 0)

@@ -46,7 +46,7 @@ static bool needs_every_message(const struct gateways *gateways, unsigned place)
 static void update_filter(struct gateways *gateways, unsigned place)
 {
     struct route_filter_gateway *item = &gateways->items[place];
-    const bool                   passed = item->every;
+    const bool passed = item->every;
 
     item->every = needs_every_message(gateways, place);
     gateways->edits += item->every != passed;
@@ -150,7 +150,7 @@ static bool another_may_have_failed(const struct gateways *gateways, unsigned pl
 static enum gateways_effect find_effect_ipv6(const struct gateways *gateways, unsigned place, enum gateway_state now)
 {
     const struct gateway *gateway = &gateways->states[place];
-    const bool            had_failed = gateway->state == GATEWAY_FAILED, fails = now == GATEWAY_FAILED;
+    const bool had_failed = gateway->state == GATEWAY_FAILED, fails = now == GATEWAY_FAILED;
 
     if (had_failed && fails && gateway->used)
         return another_may_have_failed(gateways, place) ? GATEWAYS_ANY_ROUTE : GATEWAYS_OTHER_ROUTE;
@@ -174,10 +174,10 @@ static enum gateways_effect find_effect_ipv4(const struct gateways *gateways, un
 
 enum gateways_effect gateways_update(struct gateways *gateways, const struct message_neighbour *neighbour)
 {
-    const unsigned           place = find_gateway(gateways, neighbour->index, &neighbour->address);
+    const unsigned place = find_gateway(gateways, neighbour->index, &neighbour->address);
     const enum gateway_state now = state_of(neighbour->state);
-    const unsigned long      edits = gateways->edits;
-    enum gateways_effect     effect;
+    const unsigned long edits = gateways->edits;
+    enum gateways_effect effect;
 
     if (place == GATEWAYS_NOWHERE)
         return GATEWAYS_NOTHING;

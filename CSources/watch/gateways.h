@@ -26,18 +26,18 @@ enum gateway_state {
 
 struct gateway {
     enum gateway_state state;
-    bool               used;   /* a path has had it since it failed: the kernel has tried it again */
-    bool               held;   /* also if no entry has it: see gateways_hold */
-    bool               ranked; /* it also matters whether it has responded a short time ago */
+    bool used;   /* a path has had it since it failed: the kernel has tried it again */
+    bool held;   /* also if no entry has it: see gateways_hold */
+    bool ranked; /* it also matters whether it has responded a short time ago */
 };
 
 struct gateways {
     struct route_filter_gateway items[ROUTE_FILTER_GATEWAYS];
-    struct gateway              states[ROUTE_FILTER_GATEWAYS];
-    const uint32_t             *users;         /* how many entries have the gateway of a place: see store.h */
-    unsigned                    count, unread; /* of all, and of those whose state was not read */
-    unsigned long               version;       /* counts changes after which the filter must pass more */
-    unsigned long               edits;         /* counts all changes of what it passes */
+    struct gateway states[ROUTE_FILTER_GATEWAYS];
+    const uint32_t *users;  /* how many entries have the gateway of a place: see store.h */
+    unsigned count, unread; /* of all, and of those whose state was not read */
+    unsigned long version;  /* counts changes after which the filter must pass more */
+    unsigned long edits;    /* counts all changes of what it passes */
 };
 
 #define GATEWAYS_NOWHERE ROUTE_FILTER_GATEWAYS

@@ -32,8 +32,8 @@ static int64_t processor_time(void)
 void hidden_routes_look(struct hidden_routes *hidden, struct rtnetlink *rtnetlink)
 {
     const int64_t now = clock_now();
-    int64_t       began;
-    bool          failed, current;
+    int64_t began;
+    bool failed, current;
 
     if (!hidden->is_late || now < hidden->next)
         return;

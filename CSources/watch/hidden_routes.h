@@ -11,9 +11,9 @@
 #include "kernel/rtnetlink.h"
 
 struct hidden_routes {
-    bool    none;    /* all neighbours responded after the last answer */
-    bool    is_late; /* an answer has come since they were read */
-    int64_t next;    /* when they may be read again */
+    bool none;    /* all neighbours responded after the last answer */
+    bool is_late; /* an answer has come since they were read */
+    int64_t next; /* when they may be read again */
 };
 
 /* An answer that such a route could change. */

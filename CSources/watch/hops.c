@@ -22,14 +22,14 @@ void hops_init(struct hops *hops)
 /* ---- The set ---------------------------------------------------------------------------------------------------- */
 
 struct search {
-    uint32_t    index;
+    uint32_t index;
     struct hop *found;
 };
 
 static void compare_index(void *info, struct address_entry *address)
 {
     struct search *search = info;
-    struct hop    *hop = container_of(address, struct hop, address);
+    struct hop *hop = container_of(address, struct hop, address);
 
     if (hop->index == search->index)
         search->found = hop;
@@ -37,7 +37,7 @@ static void compare_index(void *info, struct address_entry *address)
 
 struct hop *hops_find(const struct hops *hops, uint32_t index, const struct address *address)
 {
-    struct search               search = { .index = index };
+    struct search search = { .index = index };
     const struct address_prefix prefix = { *address, (uint8_t)(8 * address_length(address)) };
 
     address_tree_visit(&hops->tree, &prefix, compare_index, &search);

@@ -19,27 +19,27 @@ struct entry;
 
 struct hop {
     struct address_entry address; /* in hops.tree */
-    struct list          node;    /* of hops.all */
-    struct list          users;   /* of struct hop_use */
-    uint32_t             index;   /* of the interface */
-    bool                 unread;  /* the state may have changed since it was read */
-    uint16_t             noted;   /* the last message's (NUD_...), until the state is read */
-    enum path_hop        state;
+    struct list node;             /* of hops.all */
+    struct list users;            /* of struct hop_use */
+    uint32_t index;               /* of the interface */
+    bool unread;                  /* the state may have changed since it was read */
+    uint16_t noted;               /* the last message's (NUD_...), until the state is read */
+    enum path_hop state;
 };
 
 /* What an entry has. */
 struct hop_use {
-    struct list   node;
-    struct hop   *hop;
+    struct list node;
+    struct hop *hop;
     struct entry *entry;
-    bool          left_failed; /* the one before had failed, and the watch does not know yet */
+    bool left_failed; /* the one before had failed, and the watch does not know yet */
 };
 
 struct hops {
     struct address_tree tree;
-    struct list         all;
-    unsigned long       version; /* counts changes after which the filter must pass more */
-    unsigned long       edits;   /* counts all changes of what it passes */
+    struct list all;
+    unsigned long version; /* counts changes after which the filter must pass more */
+    unsigned long edits;   /* counts all changes of what it passes */
 };
 
 void hops_init(struct hops *hops);

@@ -14,7 +14,7 @@
 /* The kernel chooses a leg whose gateway responds. */
 static void hold_legs(struct monitor *monitor, const struct route *route)
 {
-    struct route     copy = *route;
+    struct route copy = *route;
     struct route_leg leg;
 
     while (route_next_leg(&copy, &leg)) {
@@ -57,10 +57,10 @@ struct route_request match_request(const struct question *question, bool fib_mat
 
 int match_query(struct monitor *monitor, const struct question *question, struct match *ret)
 {
-    const struct address      *destination = &question->destination;
+    const struct address *destination = &question->destination;
     const struct route_request request = match_request(question, true);
-    struct route               route;
-    int                        error;
+    struct route route;
+    int error;
 
     if (!finds_one_route(&monitor->rtnetlink, destination->family))
         return 0;

@@ -8,12 +8,12 @@
 
 /* The route that leads to a watch, if it leads to all addresses of its prefix. */
 struct match {
-    enum reply_kind       kind;
+    enum reply_kind kind;
     struct address_prefix prefix;
-    uint32_t              oif;
-    bool                  has_gateway;
-    struct dependencies   dependencies; /* its lifetime */
-    struct path           refused;      /* the path, if the kernel refuses the query */
+    uint32_t oif;
+    bool has_gateway;
+    struct dependencies dependencies; /* its lifetime */
+    struct path refused;              /* the path, if the kernel refuses the query */
 };
 
 /* The query for it, or for the way that a packet takes. */

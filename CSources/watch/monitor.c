@@ -47,7 +47,7 @@ static int monitor_poll(struct source *source)
 static void update_filter(struct monitor *monitor)
 {
     struct route_filter program;
-    bool                due;
+    bool due;
 
     if (!monitor->filter.wanted)
         return;
@@ -62,9 +62,9 @@ static void update_filter(struct monitor *monitor)
  * before. Returns 0 or an errno. */
 static int reopen_sockets(struct monitor *monitor)
 {
-    struct rtnetlink   *rtnetlink = &monitor->rtnetlink;
+    struct rtnetlink *rtnetlink = &monitor->rtnetlink;
     const unsigned long overruns = rtnetlink->overruns, queries = rtnetlink->queries;
-    int                 error;
+    int error;
 
     runloop_lock(monitor->loop);
     rtnetlink_close(rtnetlink);
@@ -124,8 +124,8 @@ static int update_links(struct monitor *monitor, bool lost, bool drained, struct
 static int read_rules(struct monitor *monitor, struct changes *changes)
 {
     const bool shared = monitor->shares;
-    bool       is_standard;
-    int        error;
+    bool is_standard;
+    int error;
 
     monitor->shares = false;
     error = routing_policy_is_standard(&monitor->rtnetlink, &is_standard);
@@ -186,12 +186,12 @@ static uint64_t next_change(struct monitor *monitor)
 static int monitor_run(struct source *source)
 {
     struct monitor *monitor = container_of(source, struct monitor, source);
-    struct news     news = { .monitor = monitor };
+    struct news news = { .monitor = monitor };
     struct changes *changes = &news.changes;
-    int             drain_error = 0, error;
-    const uint64_t  first = next_change(monitor);
-    const unsigned  drained = read_messages(monitor, &news, &drain_error);
-    const bool      lost = (drained & RTNETLINK_LOST) != 0, more = (drained & RTNETLINK_MORE) != 0;
+    int drain_error = 0, error;
+    const uint64_t first = next_change(monitor);
+    const unsigned drained = read_messages(monitor, &news, &drain_error);
+    const bool lost = (drained & RTNETLINK_LOST) != 0, more = (drained & RTNETLINK_MORE) != 0;
 
     if (drain_error == NETLINK_DENIED)
         return source->run(source); /* a sandbox refuses what it allowed before */
@@ -231,7 +231,7 @@ static bool is_monitor_of(const struct source *source, const void *netns)
 static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct monitor **ret)
 {
     struct monitor *monitor = calloc(1, sizeof *monitor);
-    int             error;
+    int error;
 
     if (monitor == NULL)
         return ENOMEM;
@@ -274,8 +274,8 @@ static void end_or_run_locked(struct monitor *monitor)
 int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct path_watch *watch)
 {
     struct monitor *monitor;
-    struct source  *source;
-    int             error = 0;
+    struct source *source;
+    int error = 0;
 
     runloop_lock(loop);
     source = runloop_find_source_locked(loop, is_monitor_of, netns);

@@ -27,37 +27,37 @@ struct changes {
 
 /* The current round, or the last one: see round.c. */
 struct round {
-    bool     active;
-    int64_t  began;
-    unsigned slice;      /* steps in the next run, at most */
-    size_t   left;       /* steps of the round, at most */
-    bool     failed;     /* an evaluation, or reading messages or links */
-    bool     reread;     /* the lifetimes are read in this round */
-    bool     quiet;      /* no change but the time is the cause */
-    bool     incomplete; /* it was not quiet, and left work: then the next one is not quiet */
+    bool active;
+    int64_t began;
+    unsigned slice;  /* steps in the next run, at most */
+    size_t left;     /* steps of the round, at most */
+    bool failed;     /* an evaluation, or reading messages or links */
+    bool reread;     /* the lifetimes are read in this round */
+    bool quiet;      /* no change but the time is the cause */
+    bool incomplete; /* it was not quiet, and left work: then the next one is not quiet */
 };
 
 struct monitor {
-    struct source        source; /* under the loop's lock, as far as runloop.h says */
-    SCRunLoopRef         loop;
-    struct netns        *netns;
-    struct rtnetlink     rtnetlink; /* closed if netlink is denied: then netns_evaluate_in_round is used */
-    struct event_filter  filter;
-    struct gateways      gateways;
-    struct equal_routes  equal_routes;
-    struct route_ends    route_ends;
+    struct source source; /* under the loop's lock, as far as runloop.h says */
+    SCRunLoopRef loop;
+    struct netns *netns;
+    struct rtnetlink rtnetlink; /* closed if netlink is denied: then netns_evaluate_in_round is used */
+    struct event_filter filter;
+    struct gateways gateways;
+    struct equal_routes equal_routes;
+    struct route_ends route_ends;
     struct hidden_routes hidden_routes;
-    struct store         store; /* under the loop's lock */
-    struct plan          plan;
-    struct round_cache   cache;
-    struct round         round;
-    uint64_t       unfinished; /* the answers since then are stale when the kernel has finished; NEVER_SENT: none */
-    bool           again_dissolve, again_dissolve_ipv6; /* the same */
-    bool           links_known, rules_known, settings_known;
-    bool           links_denied;        /* a sandbox refuses to list the links: evaluate as if netlink was denied */
-    bool           neighbours_withheld; /* one neighbour cannot be read */
-    bool           shares;              /* watches may share answers: the rules are standard, and all messages come */
-    struct netconf settings;            /* known if `settings_known` */
+    struct store store; /* under the loop's lock */
+    struct plan plan;
+    struct round_cache cache;
+    struct round round;
+    uint64_t unfinished; /* the answers since then are stale when the kernel has finished; NEVER_SENT: none */
+    bool again_dissolve, again_dissolve_ipv6; /* the same */
+    bool links_known, rules_known, settings_known;
+    bool links_denied;        /* a sandbox refuses to list the links: evaluate as if netlink was denied */
+    bool neighbours_withheld; /* one neighbour cannot be read */
+    bool shares;              /* watches may share answers: the rules are standard, and all messages come */
+    struct netconf settings;  /* known if `settings_known` */
 };
 
 #define NEVER_SENT UINT64_MAX
@@ -95,7 +95,7 @@ void round_end(struct monitor *monitor, bool more);
 
 struct news {
     struct monitor *monitor;
-    struct changes  changes;
+    struct changes changes;
 };
 
 /* Notes a message. `info`: struct news. */
@@ -108,19 +108,19 @@ void news_note_any(struct news *news, bool unfinished);
 
 /* What the last answer to all members of an entry was, if only the time has made it stale. link 0: that is not so. */
 struct repetition {
-    uint32_t       link, index;
+    uint32_t link, index;
     struct address gateway, source;
 };
 
 /* The query. */
 struct inquiry {
-    struct path_watch *watch;      /* with a reference to its owner */
-    struct questions  *questions;  /* a reference, or in `memory` */
-    bool               can_share;  /* with others, of which there are some */
-    bool               for_others; /* it is queried for other watches, too */
-    bool               seeks_link; /* it cannot share, and only one link may matter */
+    struct path_watch *watch;    /* with a reference to its owner */
+    struct questions *questions; /* a reference, or in `memory` */
+    bool can_share;              /* with others, of which there are some */
+    bool for_others;             /* it is queried for other watches, too */
+    bool seeks_link;             /* it cannot share, and only one link may matter */
 
-    struct repetition      repetition;
+    struct repetition repetition;
     struct question_memory memory;
 };
 

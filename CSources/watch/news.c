@@ -48,7 +48,7 @@ static bool can_unhide(const struct monitor *monitor)
 static void note_link(struct news *news, uint32_t index, bool ipv6)
 {
     struct monitor *monitor = news->monitor;
-    bool            affects;
+    bool affects;
 
     if (!knows_links(monitor)) {
         news_note_any(news, true);
@@ -72,7 +72,7 @@ static void note_link(struct news *news, uint32_t index, bool ipv6)
  * without a message about the route. */
 static void note_network(struct news *news, const struct message_address *address)
 {
-    struct monitor    *monitor = news->monitor;
+    struct monitor *monitor = news->monitor;
     const struct route route = { .family = AF_INET6,
                                  .prefix_length = address->prefix.length,
                                  .type = RTN_UNICAST,
@@ -89,8 +89,8 @@ static void note_network(struct news *news, const struct message_address *addres
 static bool is_silent_about_sources(void)
 {
     struct utsname system;
-    char          *end;
-    unsigned long  major, minor;
+    char *end;
+    unsigned long major, minor;
 
     if (uname(&system) != 0)
         return true;
@@ -122,7 +122,7 @@ static void note_address(struct news *news, const struct message_address *addres
 static void note_netconf(struct news *news, const struct message_netconf *netconf)
 {
     struct monitor *monitor = news->monitor;
-    const bool      switches_forwarding = netconf->has_forwarding && netconf->forwarding != monitor->settings.forwards;
+    const bool switches_forwarding = netconf->has_forwarding && netconf->forwarding != monitor->settings.forwards;
 
     if (netconf->has_forwarding)
         monitor->settings.forwards = netconf->forwarding;
@@ -139,7 +139,7 @@ static void note_netconf(struct news *news, const struct message_netconf *netcon
 static void note_route(struct news *news, const struct route *route)
 {
     struct monitor *monitor = news->monitor;
-    bool            affects;
+    bool affects;
 
     equal_routes_note(&monitor->equal_routes, route);
     route_ends_note(&monitor->route_ends, route);
@@ -157,9 +157,9 @@ static void note_route(struct news *news, const struct route *route)
 /* A router redirects an IPv6 address to a neighbour: the message about the neighbour comes before that. */
 static void note_neighbour(struct news *news, const struct message_neighbour *neighbour)
 {
-    struct monitor            *monitor = news->monitor;
+    struct monitor *monitor = news->monitor;
     const enum gateways_effect effect = gateways_update(&monitor->gateways, neighbour);
-    const bool                 responds = neighbour->address.family == AF_INET6 &&
+    const bool responds = neighbour->address.family == AF_INET6 &&
                           (neighbour->state & (NUD_STALE | NUD_REACHABLE)) != 0;
     bool redirects = false, is_hop;
 

@@ -24,7 +24,7 @@
 static void read_gateways(struct monitor *monitor)
 {
     struct gateways *gateways = &monitor->gateways;
-    uint16_t         state;
+    uint16_t state;
 
     if (gateways->unread == 0 || monitor->filter.gateways != gateways->version || monitor->neighbours_withheld)
         return;
@@ -60,14 +60,14 @@ static unsigned note_gateways(struct monitor *monitor, const struct path *path)
  * Returns 0 or an errno. */
 static int read_hop(struct monitor *monitor, struct path_watch *watch)
 {
-    struct hops          *hops = &monitor->store.hops;
+    struct hops *hops = &monitor->store.hops;
     const struct hop_use *use;
-    struct address        address;
-    struct hop           *hop;
-    uint32_t              index = 0;
-    uint16_t              state;
-    bool                  is_unreadable;
-    int                   error;
+    struct address address;
+    struct hop *hop;
+    uint32_t index = 0;
+    uint16_t state;
+    bool is_unreadable;
+    int error;
 
     runloop_lock(monitor->loop);
     use = watch->monitor == NULL ? NULL : entry_of(watch)->hop;
@@ -93,9 +93,9 @@ static int read_hop(struct monitor *monitor, struct path_watch *watch)
 /* Sets the next hop of the watch's entry to that of the path. Returns 0 or ENOMEM. */
 static int use_hop(struct monitor *monitor, struct path_watch *watch, const struct path *path)
 {
-    struct hops   *hops = &monitor->store.hops;
+    struct hops *hops = &monitor->store.hops;
     struct address address;
-    int            error = 0;
+    int error = 0;
 
     runloop_lock(monitor->loop);
     if (watch->monitor != NULL && next_hop_find(path, &address))
@@ -111,7 +111,7 @@ static int use_hop(struct monitor *monitor, struct path_watch *watch, const stru
 static int find_hop(struct monitor *monitor, struct path_watch *watch, struct path *path)
 {
     const struct hop_use *use;
-    int                   error;
+    int error;
 
     error = read_hop(monitor, watch); /* the one before */
     if (error == 0)
@@ -188,7 +188,7 @@ static int settle_flow(struct rtnetlink *rtnetlink, const struct questions *ques
 static int evaluate(struct monitor *monitor, const struct inquiry *inquiry, const struct match *match, struct path *ret)
 {
     const unsigned known = match->kind == REPLY_ROUTE ? QUERY_EXPIRY_KNOWN : 0;
-    int            error = NETLINK_DENIED;
+    int error = NETLINK_DENIED;
 
     if (is_refusal_final(monitor, inquiry, match)) {
         *ret = match->refused;
@@ -223,7 +223,7 @@ static bool depends_on_no_link(const struct path *path)
 static bool depends_on_own_link(const struct link_table *links, const struct path *path)
 {
     const struct dependencies *dependencies = &path->dependencies;
-    const struct link         *link = link_table_find(links, path->index);
+    const struct link *link = link_table_find(links, path->index);
 
     return (path->destination.family == AF_INET6 || path->gateway.family != AF_INET6) && link != NULL &&
            link->complete && !link->carried && !link_is_carried(link) && !path->wireguard && !dependencies->pppd &&
@@ -242,8 +242,8 @@ static bool can_have_equal_routes(const struct monitor *monitor, const struct ma
 static int query_source_link(struct monitor *monitor, const struct path *path, bool *ret)
 {
     const struct route_request request = { .destination = path->source, .fib_match = true };
-    struct route               route;
-    const int                  error = rtnetlink_query(&monitor->rtnetlink, &request, &route);
+    struct route route;
+    const int error = rtnetlink_query(&monitor->rtnetlink, &request, &route);
 
     *ret = error == 0 && route.type == RTN_LOCAL && route.oif == path->index;
     return route_query_failure(error);
@@ -265,8 +265,8 @@ static int find_link(struct monitor *monitor, const struct inquiry *inquiry, con
                      const struct path *path, uint32_t *ret)
 {
     const bool is_ipv6 = path->destination.family == AF_INET6, pair = is_pair(inquiry->questions);
-    bool       has_source = true;
-    int        error = 0;
+    bool has_source = true;
+    int error = 0;
 
     *ret = BUCKET_ANY_LINK;
     if (!inquiry->can_share || (pair && (path->source_index == 0 || path->source_index != path->index)))
@@ -292,8 +292,8 @@ static int find_link(struct monitor *monitor, const struct inquiry *inquiry, con
 static int seek_link(struct monitor *monitor, const struct inquiry *inquiry, const struct path *path, uint32_t *ret)
 {
     struct match match = { .kind = REPLY_ALONE };
-    bool         has_source = false;
-    int          error = 0;
+    bool has_source = false;
+    int error = 0;
 
     if (!inquiry->seeks_link || path->index == 0 || path->source.family != path->destination.family ||
         (path->destination.family == AF_INET6 && source_routes_find(&monitor->rtnetlink) != SOURCE_ROUTES_NONE))
@@ -375,7 +375,7 @@ static bool join(struct monitor *monitor, const struct match *match)
 int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret_joined, struct reply *ret)
 {
     struct match match = { .kind = REPLY_ALONE };
-    int          error = 0;
+    int error = 0;
 
     *ret_joined = false;
     read_gateways(monitor);
@@ -415,7 +415,7 @@ static bool begins_with_match(const struct monitor *monitor, const struct path_w
 
 bool reply_first_request(const struct monitor *monitor, const struct path_watch *watch, struct route_request *ret)
 {
-    struct question_memory  memory;
+    struct question_memory memory;
     const struct questions *questions = path_watch_questions(watch, &memory);
 
     if (!watch->can_share && (questions->count != 1 || !question_is_plain(&questions->items[0])))

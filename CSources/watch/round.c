@@ -65,10 +65,10 @@ static void give(struct monitor *monitor, struct path_watch *watch, const struct
 
 /* What is done in a step. */
 struct step {
-    struct inquiry     inquiry;              /* watch NULL: there is no query */
-    size_t             count;                /* of watches that get the path */
+    struct inquiry inquiry;                  /* watch NULL: there is no query */
+    size_t count;                            /* of watches that get the path */
     struct path_watch *watches[GROUP_LIMIT]; /* with references to their owners */
-    unsigned           path_versions[GROUP_LIMIT];
+    unsigned path_versions[GROUP_LIMIT];
     const struct path *path;
 };
 
@@ -85,7 +85,7 @@ static void prefetch_owners(struct path_watch *const *watches, size_t count)
  * before, so it is worth a query. Other rules and other routes could decide for each address. */
 static bool seeks_link(const struct monitor *monitor, const struct inquiry *inquiry)
 {
-    struct entry          *entry = inquiry->watch->key.entry;
+    struct entry *entry = inquiry->watch->key.entry;
     const struct question *question = &inquiry->questions->items[0];
 
     if (entry->length == ENTRY_OWN && entry->stamp != 0 && entry->stamp >= entry->needed)
@@ -139,7 +139,7 @@ static bool end_query_locked(struct monitor *monitor, struct path_watch *watch, 
                              struct reply *reply)
 {
     struct store *store = &monitor->store;
-    bool          given = false;
+    bool given = false;
 
     if (error == 0 && !joined)
         error = store_answer(store, reply);
@@ -158,9 +158,9 @@ static bool end_query_locked(struct monitor *monitor, struct path_watch *watch, 
 static void make_query(struct monitor *monitor, const struct step *step)
 {
     struct path_watch *watch = step->inquiry.watch;
-    struct reply       reply;
-    bool               joined, given;
-    const int          error = reply_find(monitor, &step->inquiry, &joined, &reply);
+    struct reply reply;
+    bool joined, given;
+    const int error = reply_find(monitor, &step->inquiry, &joined, &reply);
 
     runloop_lock(monitor->loop);
     given = end_query_locked(monitor, watch, error, joined, &reply);
@@ -210,10 +210,10 @@ static void prefetch(const void *object, size_t size)
 /* Sends the first queries of the next steps together, at most `limit`. Does nothing if there are only a few. */
 static void begin_batch(struct monitor *monitor, size_t limit)
 {
-    struct store        *store = &monitor->store;
-    struct path_watch   *watches[QUERY_BATCH_LIMIT];
+    struct store *store = &monitor->store;
+    struct path_watch *watches[QUERY_BATCH_LIMIT];
     struct route_request requests[QUERY_BATCH_LIMIT];
-    size_t               count = 0, kept = 0;
+    size_t count = 0, kept = 0;
 
     if (!monitor_can_query(monitor))
         return;
@@ -253,8 +253,8 @@ static bool run_batch(struct monitor *monitor, size_t limit)
 static bool run_slice(struct monitor *monitor)
 {
     struct round *round = &monitor->round;
-    const size_t  slice = round->slice < round->left ? round->slice : round->left;
-    bool          more = true;
+    const size_t slice = round->slice < round->left ? round->slice : round->left;
+    bool more = true;
 
     rtnetlink_set_barrier(&monitor->rtnetlink);
     round_cache_begin_slice(&monitor->cache);
@@ -295,8 +295,8 @@ static void mark_unfinished_locked(struct monitor *monitor)
 static void mark_due_locked(struct monitor *monitor)
 {
     const struct plan *plan = &monitor->plan;
-    const int64_t      now = monitor->round.began;
-    struct route       route;
+    const int64_t now = monitor->round.began;
+    struct route route;
 
     if (plan->poll <= now) {
         mark_changed_locked(monitor, true, true, false);
@@ -332,8 +332,8 @@ static void begin_round_locked(struct monitor *monitor, bool pppd)
 void round_note_changes(struct monitor *monitor, const struct changes *changes, uint64_t first)
 {
     struct round *round = &monitor->round;
-    const bool    begins = !round->active;
-    bool          pppd = false;
+    const bool begins = !round->active;
+    bool pppd = false;
 
     if (begins) {
         *round = (struct round){
@@ -365,10 +365,10 @@ void round_note_changes(struct monitor *monitor, const struct changes *changes, 
 void round_end(struct monitor *monitor, bool more)
 {
     struct round *round = &monitor->round;
-    struct plan  *plan = &monitor->plan;
+    struct plan *plan = &monitor->plan;
     struct store *store = &monitor->store;
     const int64_t now = clock_now();
-    bool          pppd;
+    bool pppd;
 
     round->active = false;
     round_cache_end(&monitor->cache);

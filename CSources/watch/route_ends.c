@@ -20,12 +20,12 @@
 struct route_end {
     struct hash_node hash;
     struct heap_node end;
-    struct list      node;
-    struct lifetime  route;
-    uint32_t         metric;
-    uint8_t          type;
-    bool             has_source; /* one or several, for packets from prefixes: the first end counts */
-    uint64_t         reading;    /* the last one that has found it */
+    struct list node;
+    struct lifetime route;
+    uint32_t metric;
+    uint8_t type;
+    bool has_source;  /* one or several, for packets from prefixes: the first end counts */
+    uint64_t reading; /* the last one that has found it */
 };
 
 void route_ends_init(struct route_ends *ends)
@@ -63,7 +63,7 @@ static struct route_end make_key(const struct route *route)
 static uint64_t hash_key(const struct route_end *key)
 {
     const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t       hash = (key->route.table + key->metric + UINT64_C(1)) * factor;
+    uint64_t hash = (key->route.table + key->metric + UINT64_C(1)) * factor;
 
     for (size_t i = 0; i < address_length(&key->route.prefix.address); i++)
         hash = (hash + key->route.prefix.address.bytes[i]) * factor;
@@ -112,8 +112,8 @@ static int64_t end_of(const struct route *route)
 static void note_end(struct route_ends *ends, const struct route *route)
 {
     const struct route_end key = make_key(route);
-    struct route_end      *end = find(ends, &key);
-    int64_t                time = end_of(route);
+    struct route_end *end = find(ends, &key);
+    int64_t time = end_of(route);
 
     if (end == NULL)
         end = add(ends, &key);
@@ -127,7 +127,7 @@ static void note_end(struct route_ends *ends, const struct route *route)
 
 void route_ends_note(struct route_ends *ends, const struct route *route)
 {
-    struct route_end  key;
+    struct route_end key;
     struct route_end *end;
 
     if (route->family != AF_INET6 || !ends->known)
@@ -154,8 +154,8 @@ static bool visit(void *info, const struct route *route)
 static void read_routes(struct route_ends *ends, struct rtnetlink *rtnetlink)
 {
     const struct first_routes what = { .family = AF_INET6, .table = RT_TABLE_UNSPEC, .datagrams = DATAGRAM_LIMIT };
-    enum first_routes_end     end;
-    int                       error;
+    enum first_routes_end end;
+    int error;
 
     ends->reading++;
     error = first_routes_read(rtnetlink, &what, visit, ends, &end);

@@ -21,12 +21,12 @@
 
 struct route_ends {
     struct hash_node *tree;
-    struct heap       heap;
-    struct list       all;
-    bool              known;       /* the routes were read, and messages say the rest */
-    bool              is_standard; /* IPv6 has no rules but its own; known if `rules_known` */
-    bool              rules_known;
-    uint64_t          reading; /* counts */
+    struct heap heap;
+    struct list all;
+    bool known;       /* the routes were read, and messages say the rest */
+    bool is_standard; /* IPv6 has no rules but its own; known if `rules_known` */
+    bool rules_known;
+    uint64_t reading; /* counts */
 };
 
 void route_ends_init(struct route_ends *ends);

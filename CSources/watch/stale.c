@@ -12,13 +12,13 @@
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
 
 struct visit {
-    struct store         *store;
+    struct store *store;
     struct address_prefix prefix;
-    bool                  is_alike; /* the message means the same for all members of an entry */
-    struct entry         *target;   /* the entry of the prefix, for the last group */
-    struct list           found;    /* of entries, or of watches */
-    size_t                count;
-    bool                  default_path; /* the message affects the default path */
+    bool is_alike;        /* the message means the same for all members of an entry */
+    struct entry *target; /* the entry of the prefix, for the last group */
+    struct list found;    /* of entries, or of watches */
+    size_t count;
+    bool default_path; /* the message affects the default path */
 };
 
 static void mark(struct visit *visit, struct entry *entry)
@@ -92,9 +92,9 @@ static struct entry *find_target(struct visit *visit, const struct question_grou
 
 static void visit_member(void *info, struct address_entry *address)
 {
-    struct visit      *visit = info;
+    struct visit *visit = info;
     struct path_watch *watch = container_of(address, struct path_watch, key.address);
-    struct entry      *target;
+    struct entry *target;
 
     if (entry_of(watch)->length >= visit->prefix.length)
         return;
@@ -177,9 +177,9 @@ static void visit_redirected(void *info, struct address_entry *address)
 /* The watch leaves those that have the path of the route. Only a query for itself shows whether it comes back. */
 static void visit_neighbour(void *info, struct address_entry *address)
 {
-    struct visit      *visit = info;
+    struct visit *visit = info;
     struct path_watch *watch = container_of(address, struct path_watch, key.address);
-    struct entry      *entry = entry_of(watch);
+    struct entry *entry = entry_of(watch);
 
     if (entry->length == ENTRY_OWN || is_direct(entry))
         return;

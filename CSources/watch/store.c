@@ -148,7 +148,7 @@ static bool prepare_one(struct store *store)
 {
     while (!list_is_empty(&store->buckets.work)) {
         struct bucket *bucket = container_of(store->buckets.work.next, struct bucket, work);
-        struct entry  *entry = next_of_bucket(bucket);
+        struct entry *entry = next_of_bucket(bucket);
 
         if (entry != NULL) {
             list_remove(&entry->node);
@@ -214,7 +214,7 @@ static struct entry *next_giving(struct store *store)
 size_t store_give(struct store *store, struct path_watch **ret, size_t limit)
 {
     struct entry *entry = next_giving(store);
-    size_t        count = 0;
+    size_t count = 0;
 
     if (entry == NULL)
         return 0;
@@ -277,7 +277,7 @@ static bool is_exceptional(const struct entry *entry, const struct reply *reply)
 /* The queried member leaves the current entry, which was a route's. Returns its own entry; NULL: no memory. */
 static struct entry *split(struct store *store, const struct reply *reply)
 {
-    struct entry      *entry = store->current, *own;
+    struct entry *entry = store->current, *own;
     struct path_watch *queried = entry->queried;
 
     if (!entry_move_to_own(store, queried))
@@ -291,7 +291,7 @@ static struct entry *split(struct store *store, const struct reply *reply)
 
 bool store_join(struct store *store, const struct address_prefix *prefix)
 {
-    struct entry         *entry = store->current, *into;
+    struct entry *entry = store->current, *into;
     struct question_group group;
 
     if (!counts(entry))
@@ -308,7 +308,7 @@ bool store_join(struct store *store, const struct address_prefix *prefix)
 static struct entry *follow_route(struct store *store, struct entry *entry, const struct address_prefix *prefix)
 {
     const struct question_group group = path_watch_group(entry->queried);
-    struct entry               *into = entry_find(store, &group, prefix);
+    struct entry *into = entry_find(store, &group, prefix);
 
     if (into == NULL)
         (void)entry_set_route(store, entry, &group, prefix);
@@ -322,11 +322,11 @@ static struct entry *follow_route(struct store *store, struct entry *entry, cons
 static void file(struct store *store, struct entry *entry, const struct reply *reply)
 {
     const struct dependencies *dependencies = &reply->path.dependencies;
-    const bool                 is_ipv6 = reply->path.destination.family == AF_INET6;
-    struct buckets            *buckets = &store->buckets;
-    struct bucket             *bucket = dependencies->many_lifetimes
-                                            ? &buckets->many
-                                            : bucket_get(buckets, reply->link, is_ipv6, &dependencies->lifetime);
+    const bool is_ipv6 = reply->path.destination.family == AF_INET6;
+    struct buckets *buckets = &store->buckets;
+    struct bucket *bucket = dependencies->many_lifetimes
+                                ? &buckets->many
+                                : bucket_get(buckets, reply->link, is_ipv6, &dependencies->lifetime);
 
     ends_set(store, entry, bucket, dependencies);
     entry_set_dependencies(store, entry, dependencies);
@@ -346,7 +346,7 @@ static bool keeps_path(const struct entry *entry, const struct path *path)
 int store_answer(struct store *store, const struct reply *reply)
 {
     struct entry *entry = store->current;
-    bool          can_share;
+    bool can_share;
 
     if (!counts(entry))
         return 0;

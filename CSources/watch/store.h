@@ -10,8 +10,8 @@
 void store_init(struct store *store);
 
 /* Return 0 or ENOMEM. After store_isolate, the watch shares with none. */
-int  store_add(struct store *store, struct path_watch *watch);
-int  store_isolate(struct store *store, struct path_watch *watch);
+int store_add(struct store *store, struct path_watch *watch);
+int store_isolate(struct store *store, struct path_watch *watch);
 void store_remove(struct store *store, struct path_watch *watch);
 void store_replace_questions(struct store *store, struct path_watch *watch); /* of a watch that cannot share */
 
@@ -31,8 +31,8 @@ struct path_watch *store_choose(const struct entry *entry);
 /* Begins a step: store_begin to query a member, store_give to give the path of one entry to members, at most `limit`.
  * NULL, 0: there is nothing to do. store_end ends the step. */
 struct path_watch *store_begin(struct store *store);
-size_t             store_give(struct store *store, struct path_watch **ret, size_t limit);
-void               store_end(struct store *store, bool failed); /* failed: the entry is due after store_retry */
+size_t store_give(struct store *store, struct path_watch **ret, size_t limit);
+void store_end(struct store *store, bool failed); /* failed: the entry is due after store_retry */
 
 enum reply_kind {
     REPLY_ALONE,     /* the path of the queried address, and of no other */
@@ -42,11 +42,11 @@ enum reply_kind {
 };
 
 struct reply {
-    enum reply_kind       kind;
+    enum reply_kind kind;
     struct address_prefix prefix;
-    uint32_t              link;    /* on which the answer depends: see bucket.h */
-    unsigned              gateway; /* its place: see gateways.h */
-    struct path           path;
+    uint32_t link;    /* on which the answer depends: see bucket.h */
+    unsigned gateway; /* its place: see gateways.h */
+    struct path path;
 };
 
 /* The query names the route to `prefix`. Returns whether there is an entry of it, which has the members of the queried

@@ -22,7 +22,7 @@ struct rtnetlink;
 /* An address on which an answer depends. */
 struct entry_key {
     struct address_entry address;
-    struct entry        *entry; /* NULL: all entries that depend on the default path */
+    struct entry *entry; /* NULL: all entries that depend on the default path */
 };
 
 /* What a watch does. */
@@ -48,12 +48,12 @@ struct path_watch {
     const struct path_watch_type *type;
     /* A reference; monitor_set_questions changes it. NULL: one plain question, about `address`. */
     struct questions *questions;
-    atomic_uint      *path_version; /* changes whenever the owner's path or questions change, for any loop */
-    uint8_t           extras;       /* query_extras bits */
-    bool              can_share;    /* one plain question, or one with a group; only this monitor sets the path */
-    bool              active;       /* the owner's, under its own lock; here, as there is room for it */
-    struct monitor   *monitor;      /* NULL: not watched */
-    struct list       node;         /* of the entry's members */
+    atomic_uint *path_version; /* changes whenever the owner's path or questions change, for any loop */
+    uint8_t extras;            /* query_extras bits */
+    bool can_share;            /* one plain question, or one with a group; only this monitor sets the path */
+    bool active;               /* the owner's, under its own lock; here, as there is room for it */
+    struct monitor *monitor;   /* NULL: not watched */
+    struct list node;          /* of the entry's members */
     /* Its entry, or one that was merged into it: see entry_of. The address is in a tree of the store if the watch can
      * share or has no questions: a watch that shares and has questions is always in that of members. */
     struct entry_key key;

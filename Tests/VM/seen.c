@@ -24,12 +24,12 @@
 #define PATIENCE 10.0 /* seconds until a scheduled target that is still out of date has missed a change */
 
 struct watched_address {
-    char                     address[128];
+    char address[128];
     SCNetworkReachabilityRef target;
 };
 
 static struct watched_address watched[TARGETS];
-static SCRunLoopRef           loop;
+static SCRunLoopRef loop;
 
 static void die(const char *what)
 {
@@ -50,7 +50,7 @@ static void flags_to_letters(SCNetworkReachabilityFlags flags, char ret[16])
 {
     static const struct {
         SCNetworkReachabilityFlags flag;
-        char                       letter;
+        char letter;
     } names[] = {
         { kSCNetworkReachabilityFlagsReachable, 'R' },
         { kSCNetworkReachabilityFlagsTransientConnection, 't' },
@@ -93,7 +93,7 @@ static const char *reason_name(SCNetworkReachabilityReason reason)
 
 static const struct sockaddr *parse_address(const char *text, struct sockaddr_storage *ret)
 {
-    struct sockaddr_in  *ipv4 = (struct sockaddr_in *)ret;
+    struct sockaddr_in *ipv4 = (struct sockaddr_in *)ret;
     struct sockaddr_in6 *ipv6 = (struct sockaddr_in6 *)ret;
 
     *ret = (struct sockaddr_storage){ .ss_family = strchr(text, ':') == NULL ? AF_INET : AF_INET6 };
@@ -106,8 +106,8 @@ static const struct sockaddr *parse_address(const char *text, struct sockaddr_st
 static SCNetworkReachabilityRef create_bound_target(const char *text)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    struct sockaddr_storage      local, remote;
-    char                         copy[128], *interface, *comma;
+    struct sockaddr_storage local, remote;
+    char copy[128], *interface, *comma;
 
     snprintf(copy, sizeof copy, "%s", text);
     interface = strchr(copy, '@');
@@ -152,9 +152,9 @@ static struct watched_address *watch_address(const char *address)
 /* The flags are those that a scheduled target has reported, or those of its path. */
 static void describe_path(SCNetworkReachabilityRef target, bool reported_flags, char *text, size_t size)
 {
-    SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
     SCNetworkReachabilityFlags flags;
-    char                       letters[16];
+    char letters[16];
 
     if (!SCNetworkReachabilityGetPath(target, &path) || !SCNetworkReachabilityGetFlags(target, &flags))
         die("the target has no path or no flags");
@@ -165,7 +165,7 @@ static void describe_path(SCNetworkReachabilityRef target, bool reported_flags, 
 static void print_path(struct watched_address *entry)
 {
     const double end = now() + PATIENCE;
-    char         fresh[128], scheduled[128];
+    char fresh[128], scheduled[128];
 
     for (;;) {
         SCNetworkReachabilityRef fresh_target = create_target(entry->address);
@@ -187,9 +187,9 @@ static void print_path(struct watched_address *entry)
 
 static void print_flags(const char *address)
 {
-    SCNetworkReachabilityRef   target = create_target(address);
+    SCNetworkReachabilityRef target = create_target(address);
     SCNetworkReachabilityFlags flags;
-    char                       letters[16];
+    char letters[16];
 
     if (!SCNetworkReachabilityGetFlags(target, &flags))
         die("the target has no flags");
@@ -201,8 +201,8 @@ static void print_flags(const char *address)
 static void print_driver(const char *interface)
 {
     struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
-    struct ifreq           request = { .ifr_data = (char *)&info };
-    const int              fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct ifreq request = { .ifr_data = (char *)&info };
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
     snprintf(request.ifr_name, sizeof request.ifr_name, "%.15s", interface);
     puts(ioctl(fd, SIOCETHTOOL, &request) == 0 ? info.driver : "-");

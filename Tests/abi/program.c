@@ -26,12 +26,12 @@ int main(void)
 {
     struct {
         SCNetworkReachabilityPath path;
-        unsigned char             after[64]; /* of this program, not the library's */
+        unsigned char after[64]; /* of this program, not the library's */
     } room = { .path = kSCNetworkReachabilityPathInitializer };
-    struct sockaddr_in           loopback = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    struct sockaddr_in loopback = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
     SCNetworkReachabilityContext context = { 0, NULL, NULL, NULL, NULL };
-    SCNetworkReachabilityRef     target;
+    SCNetworkReachabilityRef target;
 
     memset(room.after, 0xa5, sizeof room.after);
     options.remoteAddress = (const struct sockaddr *)&loopback;

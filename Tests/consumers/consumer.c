@@ -17,10 +17,10 @@ static void changed(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags 
 
 int main(int count, char **arguments)
 {
-    struct sockaddr_in         address = { .sin_family = AF_INET };
-    SCNetworkReachabilityRef   target;
+    struct sockaddr_in address = { .sin_family = AF_INET };
+    SCNetworkReachabilityRef target;
     SCNetworkReachabilityFlags flags, scheduled;
-    char                       text[256];
+    char text[256];
 
     if (count != 2 || strcmp(arguments[1], SCNetworkReachabilityGetVersion()) != 0 ||
         strcmp(arguments[1], REACHABILITY_VERSION) != 0) {

@@ -15,7 +15,7 @@ struct Release {
 int main(int count, char **arguments)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    SCNetworkReachabilityPath    path = kSCNetworkReachabilityPathInitializer;
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
 
     options.nodename = "127.0.0.1";
     std::unique_ptr<const SCNetworkReachability, Release> target(

@@ -7,8 +7,8 @@
 #include <string.h>
 
 static struct unit_test *tests; /* in the order of their lines */
-static const char       *running;
-static jmp_buf           after_skip;
+static const char *running;
+static jmp_buf after_skip;
 
 void unit_add(struct unit_test *test)
 {

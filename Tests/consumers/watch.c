@@ -17,8 +17,8 @@ static void print_flags(SCNetworkReachabilityRef target, SCNetworkReachabilityFl
 int main(int argc, char **argv)
 {
     SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
-    SCNetworkReachabilityRef     target = argc == 3 ? SCNetworkReachabilityCreateWithName(NULL, argv[1]) : NULL;
-    SCNetworkReachabilityFlags   flags;
+    SCNetworkReachabilityRef target = argc == 3 ? SCNetworkReachabilityCreateWithName(NULL, argv[1]) : NULL;
+    SCNetworkReachabilityFlags flags;
 
     if (target == NULL || !SCNetworkReachabilitySetCallback(target, print_flags, &context) ||
         !SCNetworkReachabilityScheduleWithRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode) ||

@@ -19,7 +19,7 @@ static void abort_unless(bool good)
 static void read_servers(const char *text, size_t size)
 {
     struct name_server servers[CONFFILE_SERVERS];
-    const size_t       count = conffile_servers(text, size, servers);
+    const size_t count = conffile_servers(text, size, servers);
 
     abort_unless(count <= CONFFILE_SERVERS);
     for (size_t i = 0; i < count; i++) {

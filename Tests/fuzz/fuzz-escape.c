@@ -37,9 +37,9 @@ static void check_valid(const char *piece)
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-    char       *text = malloc(size + 1);
+    char *text = malloc(size + 1);
     const char *rest = text;
-    char        piece[ESCAPE_SIZE];
+    char piece[ESCAPE_SIZE];
 
     if (text == NULL)
         return 0;

@@ -17,9 +17,9 @@
 static void read_wireguard(void)
 {
     static const struct address destinations[] = { { AF_INET, { 198, 51, 100, 7 } }, { AF_INET6, { 0x20, 1 } }, { 0 } };
-    struct wireguard            wireguard = { 0 };
+    struct wireguard wireguard = { 0 };
     const struct wireguard_link *link;
-    struct tunnel                tunnel;
+    struct tunnel tunnel;
 
     (void)wireguard_read(&wireguard, 5);
     link = wireguard_find(&wireguard, 5);
@@ -31,7 +31,7 @@ static void read_wireguard(void)
 static void read_wifi(void)
 {
     struct genetlink nl80211 = GENETLINK_CLOSED;
-    bool             is_wifi;
+    bool is_wifi;
 
     (void)genetlink_is_wifi(&nl80211, 5, &is_wifi);
     genetlink_close(&nl80211);

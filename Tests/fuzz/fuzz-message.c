@@ -14,9 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void evaluate_route_and_legs(struct route route, const struct link_table *links)
 {
-    struct route     single = route;
+    struct route single = route;
     struct route_leg leg;
-    struct path      path;
+    struct path path;
 
     path_evaluate(&route.destination, false, &route, link_table_find(links, route.oif), &path);
     while (route_next_leg(&route, &leg)) {
@@ -28,10 +28,10 @@ static void evaluate_route_and_legs(struct route route, const struct link_table 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char             *bytes = malloc(size); /* of the exact size, so that the sanitizer reports a read behind the end */
-    const char       *next = bytes;
+    char *bytes = malloc(size); /* of the exact size, so that the sanitizer reports a read behind the end */
+    const char *next = bytes;
     struct link_table links = LINK_TABLE_EMPTY;
-    struct message    message;
+    struct message message;
 
     if (bytes == NULL)
         return 0;

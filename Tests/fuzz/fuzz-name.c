@@ -22,8 +22,8 @@ static void check_text(const char *text)
 static void describe(SCNetworkReachabilityRef target)
 {
     struct sockaddr_storage addresses[2];
-    char                    text[4096], piece[7];
-    size_t                  length;
+    char text[4096], piece[7];
+    size_t length;
 
     if (target == NULL)
         return;
@@ -54,7 +54,7 @@ static char *copy_text(const uint8_t *data, size_t size)
 static void create_from_text(const uint8_t *data, size_t size)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    char                        *name = copy_text(data, size), *half = copy_text(data, size / 2),
+    char *name = copy_text(data, size), *half = copy_text(data, size / 2),
          *interface = copy_text(data + size / 2, size - size / 2);
 
     describe(SCNetworkReachabilityCreateWithName(NULL, name));
@@ -69,7 +69,7 @@ static void create_from_text(const uint8_t *data, size_t size)
 static void create_from_sockaddr(const uint8_t *data, size_t size)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    struct sockaddr             *address = malloc(size > 0 ? size : 1); /* of the exact size */
+    struct sockaddr *address = malloc(size > 0 ? size : 1); /* of the exact size */
 
     if (address == NULL)
         abort();

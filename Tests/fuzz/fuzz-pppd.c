@@ -16,7 +16,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const uint8_t *database;
-static size_t         database_size;
+static size_t database_size;
 
 int __wrap_file_read(const char *path, size_t limit, char **ret, size_t *ret_length);
 int __wrap_file_read(const char *path, size_t limit, char **ret, size_t *ret_length)
@@ -62,7 +62,7 @@ ssize_t __wrap_readlink(const char *path, char *ret, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct pppd_link *link;
-    struct pppd             pppd = { 0 };
+    struct pppd pppd = { 0 };
 
     database = data;
     database_size = size;

@@ -26,7 +26,7 @@ static void read_every_leg(struct route *route)
 static void query_one(struct rtnetlink *rtnetlink)
 {
     const struct route_request request = { .destination = destinations[0] };
-    struct route               route;
+    struct route route;
 
     rtnetlink_set_barrier(rtnetlink);
     if (rtnetlink_query(rtnetlink, &request, &route) == 0)
@@ -36,7 +36,7 @@ static void query_one(struct rtnetlink *rtnetlink)
 static void query_many(struct rtnetlink *rtnetlink)
 {
     struct route_request requests[RTNETLINK_QUERY_LIMIT] = { 0 };
-    int                  errors[RTNETLINK_QUERY_LIMIT];
+    int errors[RTNETLINK_QUERY_LIMIT];
 
     for (size_t i = 0; i < RTNETLINK_QUERY_LIMIT; i++)
         requests[i].destination = destinations[i];
@@ -63,7 +63,7 @@ static void drain(struct rtnetlink *rtnetlink)
 static void check_links(struct rtnetlink *rtnetlink)
 {
     const struct link_table *links = &rtnetlink->links;
-    const struct link       *link;
+    const struct link *link;
 
     for (size_t i = 0; i < links->count; i++) {
         if (i > 0 && links->items[i - 1].index >= links->items[i].index)
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const actions[])(struct rtnetlink *) = { query_one, query_many, drain, rtnetlink_update_links };
     struct rtnetlink rtnetlink;
-    unsigned         action;
+    unsigned action;
 
     if (size == 0)
         return 0;

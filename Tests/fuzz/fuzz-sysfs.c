@@ -18,7 +18,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const uint8_t *next;
-static size_t         left;
+static size_t left;
 
 /* The next part; at the end of the input, nothing exists. */
 static bool take_part(const uint8_t **ret, size_t *ret_length)
@@ -53,7 +53,7 @@ int __wrap_descriptor_read(const struct descriptor *descriptor, void *bytes, siz
 int __wrap_descriptor_read(const struct descriptor *descriptor, void *bytes, size_t size, size_t *ret_length)
 {
     const uint8_t *part;
-    size_t         length;
+    size_t length;
 
     (void)descriptor;
     *ret_length = 0;
@@ -74,7 +74,7 @@ ssize_t __wrap_readlink(const char *path, char *ret, size_t size);
 ssize_t __wrap_readlink(const char *path, char *ret, size_t size)
 {
     const uint8_t *part;
-    size_t         length;
+    size_t length;
 
     (void)path;
     if (!take_part(&part, &length)) {
@@ -90,8 +90,8 @@ ssize_t __wrap_getdents64(int fd, void *ret, size_t size);
 ssize_t __wrap_getdents64(int fd, void *ret, size_t size)
 {
     struct dirent64 *entry = ret;
-    const uint8_t   *part;
-    size_t           length;
+    const uint8_t *part;
+    size_t length;
 
     (void)fd;
     if (!take_part(&part, &length))

@@ -24,7 +24,7 @@ static void sum_bytes(void *info, struct span key, struct span value)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char    *bytes = malloc(size + 1);
+    char *bytes = malloc(size + 1);
     unsigned sum = 0;
 
     if (bytes == NULL)

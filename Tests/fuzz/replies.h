@@ -27,7 +27,7 @@ enum { REPLY_FROM_KERNEL, REPLY_FROM_OTHERS, REPLY_OVERRUN, REPLY_INTERRUPTED, R
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const uint8_t *replies_next;
-static size_t         replies_left;
+static size_t replies_left;
 
 static void replies_begin(const uint8_t *data, size_t size)
 {
@@ -103,8 +103,8 @@ ssize_t __wrap_recvfrom(int fd, void *buffer, size_t size, int flags, struct soc
 ssize_t __wrap_recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from, socklen_t *from_length)
 {
     struct sockaddr_nl sender = { .nl_family = AF_NETLINK };
-    const uint8_t     *head;
-    size_t             length;
+    const uint8_t *head;
+    size_t length;
 
     (void)fd;
     (void)flags;

@@ -45,7 +45,7 @@ static void open_libdispatch_descriptors(dispatch_queue_t queue)
 
 int main(int count, char **arguments)
 {
-    const bool        is_concurrent = count > 1 && strcmp(arguments[1], "concurrent") == 0;
+    const bool is_concurrent = count > 1 && strcmp(arguments[1], "concurrent") == 0;
     const struct host host = { is_concurrent ? "libdispatch, concurrent, " COMPILER : "libdispatch, serial, " COMPILER,
                                1,
                                true,
@@ -53,7 +53,7 @@ int main(int count, char **arguments)
                                NULL,
                                NULL };
     SCNetworkReachabilityRef target;
-    dispatch_queue_t         queue;
+    dispatch_queue_t queue;
 
     scenario_enter();
     queue = dispatch_queue_create("callbacks", is_concurrent ? DISPATCH_QUEUE_CONCURRENT : DISPATCH_QUEUE_SERIAL);

@@ -8,10 +8,10 @@
 int main(void)
 {
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop;
-    struct host              host = { .name = "epoll(7)", .wake = SCRunLoopWakeUp };
-    struct epoll_event       event = { .events = EPOLLIN };
-    int                      set;
+    SCRunLoopRef loop;
+    struct host host = { .name = "epoll(7)", .wake = SCRunLoopWakeUp };
+    struct epoll_event event = { .events = EPOLLIN };
+    int set;
 
     scenario_enter();
     MUST((set = epoll_create1(EPOLL_CLOEXEC)) >= 0);

@@ -14,11 +14,11 @@ static void on_readable(struct ev_loop *ev, ev_io *io, int events)
 
 int main(void)
 {
-    struct ev_loop          *ev;
-    ev_io                    io;
+    struct ev_loop *ev;
+    ev_io io;
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop;
-    struct host              host = { .name = "libev", .wake = SCRunLoopWakeUp };
+    SCRunLoopRef loop;
+    struct host host = { .name = "libev", .wake = SCRunLoopWakeUp };
 
     scenario_enter();
     MUST((ev = ev_loop_new(EVFLAG_AUTO)) != NULL);

@@ -18,11 +18,11 @@ static gboolean on_readable(gint fd, GIOCondition condition, gpointer loop)
 
 int main(void)
 {
-    GMainContext            *context;
-    GSource                 *source;
+    GMainContext *context;
+    GSource *source;
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop;
-    struct host              host = { .name = "GLib", .wake = SCRunLoopWakeUp };
+    SCRunLoopRef loop;
+    struct host host = { .name = "GLib", .wake = SCRunLoopWakeUp };
 
     scenario_enter();
     context = g_main_context_new();

@@ -7,9 +7,9 @@
 int main(void)
 {
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop;
-    struct host              host = { .name = "poll(2)", .wake = SCRunLoopWakeUp };
-    struct pollfd            ready = { .events = POLLIN };
+    SCRunLoopRef loop;
+    struct host host = { .name = "poll(2)", .wake = SCRunLoopWakeUp };
+    struct pollfd ready = { .events = POLLIN };
 
     scenario_enter();
     target = scenario_target();

@@ -14,9 +14,9 @@ struct item {
 
 struct pool {
     pthread_mutex_t lock;
-    pthread_cond_t  filled;
-    struct item    *first, **last;
-    bool            closed;
+    pthread_cond_t filled;
+    struct item *first, **last;
+    bool closed;
 };
 
 static _Thread_local bool is_worker;
@@ -66,9 +66,9 @@ int main(void)
 {
     struct pool pool = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, &pool.first, false };
     const SCNetworkReachabilityScheduler scheduler = { .info = &pool, .perform = enqueue_work };
-    const struct host        host = { .name = "thread pool", .threads = 1, .is_callback_thread = is_pool_thread };
+    const struct host host = { .name = "thread pool", .threads = 1, .is_callback_thread = is_pool_thread };
     SCNetworkReachabilityRef target;
-    pthread_t                threads[THREADS];
+    pthread_t threads[THREADS];
 
     scenario_enter();
     for (int i = 0; i < THREADS; i++)

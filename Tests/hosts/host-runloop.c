@@ -7,8 +7,8 @@
 static void *run_loop(void *unused)
 {
     SCNetworkReachabilityRef target = scenario_target();
-    SCRunLoopRef             loop = SCRunLoopGetCurrent();
-    const struct host        host = { .name = "SCRunLoop", .wake = SCRunLoopStop, .loop = loop };
+    SCRunLoopRef loop = SCRunLoopGetCurrent();
+    const struct host host = { .name = "SCRunLoop", .wake = SCRunLoopStop, .loop = loop };
 
     MUST(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     scenario_run(&host);

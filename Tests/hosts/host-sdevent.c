@@ -15,11 +15,11 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *l
 
 int main(void)
 {
-    sd_event                *event = NULL;
-    sd_event_source         *source = NULL;
+    sd_event *event = NULL;
+    sd_event_source *source = NULL;
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop;
-    struct host              host = { .name = "sd-event", .wake = SCRunLoopWakeUp };
+    SCRunLoopRef loop;
+    struct host host = { .name = "sd-event", .wake = SCRunLoopWakeUp };
 
     scenario_enter();
     MUST(sd_event_new(&event) >= 0);

@@ -15,11 +15,11 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 
 int main(void)
 {
-    uv_loop_t                uv;
-    uv_poll_t                poll;
+    uv_loop_t uv;
+    uv_poll_t poll;
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop;
-    struct host              host = { .name = "libuv", .wake = SCRunLoopWakeUp };
+    SCRunLoopRef loop;
+    struct host host = { .name = "libuv", .wake = SCRunLoopWakeUp };
 
     scenario_enter();
     MUST(uv_loop_init(&uv) == 0);

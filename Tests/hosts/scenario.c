@@ -31,24 +31,24 @@
 #define DIRECT    (REACHABLE | kSCNetworkReachabilityFlagsIsDirect)
 
 static struct {
-    struct host              host;
+    struct host host;
     SCNetworkReachabilityRef target;
-    struct writer            writer;
-    unsigned                 index;
-    pthread_t                thread, host_thread;
-    int                      tasks[64]; /* the threads that existed before the target */
-    size_t                   task_count;
-    bool                     descriptors[DESCRIPTORS]; /* the same for descriptors */
-    unsigned                 threads;                  /* of the library, while the target is scheduled */
+    struct writer writer;
+    unsigned index;
+    pthread_t thread, host_thread;
+    int tasks[64]; /* the threads that existed before the target */
+    size_t task_count;
+    bool descriptors[DESCRIPTORS]; /* the same for descriptors */
+    unsigned threads;              /* of the library, while the target is scheduled */
 
     /* Under the lock. */
     SCNetworkReachabilityFlags last;
-    unsigned                   made, seen, calls, strays, inside, changes;
-    bool                       started, bursting, over, ended, settled, disordered, overlapped;
+    unsigned made, seen, calls, strays, inside, changes;
+    bool started, bursting, over, ended, settled, disordered, overlapped;
 } scenario;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t  changed = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 void scenario_fail(const char *file, int line, const char *what)
 {
@@ -62,7 +62,7 @@ void scenario_fail(const char *file, int line, const char *what)
 static bool write_file(const char *path, const char *format, unsigned number)
 {
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool      written;
+    bool written;
 
     if (fd < 0)
         return false;
@@ -83,10 +83,10 @@ static bool enter_user_namespace(void)
 static void await_running(const char *name)
 {
     const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK };
-    const int                fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    struct pollfd            link = { .events = POLLIN };
-    struct ifreq             request = { 0 };
-    char                     message[8192];
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct pollfd link = { .events = POLLIN };
+    struct ifreq request = { 0 };
+    char message[8192];
 
     snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);
     link.fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
@@ -125,9 +125,9 @@ void scenario_enter(void)
 
 static size_t read_tasks(int *ret, size_t capacity)
 {
-    DIR                 *folder = opendir("/proc/self/task");
+    DIR *folder = opendir("/proc/self/task");
     const struct dirent *entry;
-    size_t               count = 0;
+    size_t count = 0;
 
     MUST(folder != NULL);
     while ((entry = readdir(folder)) != NULL && count < capacity)
@@ -147,7 +147,7 @@ static bool is_host_task(int task)
 
 static bool has_library_name(int task)
 {
-    char  path[64], name[32] = "";
+    char path[64], name[32] = "";
     FILE *file;
 
     snprintf(path, sizeof path, "/proc/self/task/%d/comm", task);
@@ -163,8 +163,8 @@ static bool has_library_name(int task)
 /* Returns the number of threads of the library. */
 static unsigned count_threads(bool by_name)
 {
-    int      tasks[256];
-    size_t   count = read_tasks(tasks, sizeof tasks / sizeof tasks[0]);
+    int tasks[256];
+    size_t count = read_tasks(tasks, sizeof tasks / sizeof tasks[0]);
     unsigned ours = 0;
 
     for (size_t i = 0; i < count; i++)
@@ -189,7 +189,7 @@ static unsigned count_descriptors(void)
 
 static void print_descriptors(void)
 {
-    char    path[64], what[256];
+    char path[64], what[256];
     ssize_t length;
 
     for (int fd = 0; fd < DESCRIPTORS; fd++) {
@@ -224,7 +224,7 @@ static bool is_past(const struct timespec *deadline)
 static unsigned await_threads(unsigned expected)
 {
     const struct timespec deadline = deadline_after(LIMIT);
-    unsigned              count;
+    unsigned count;
 
     while ((count = count_threads(scenario.host.has_workers)) != expected && !is_past(&deadline))
         sched_yield();
@@ -235,7 +235,7 @@ static unsigned await_threads(unsigned expected)
 static unsigned await_descriptors(void)
 {
     const struct timespec deadline = deadline_after(LIMIT);
-    unsigned              count;
+    unsigned count;
 
     while ((count = count_descriptors()) != 0 && !is_past(&deadline))
         sched_yield();
@@ -246,7 +246,7 @@ static unsigned await_descriptors(void)
 
 static void stay_in_callback_locked(void)
 {
-    const unsigned        until = scenario.changes + STAY;
+    const unsigned until = scenario.changes + STAY;
     const struct timespec deadline = deadline_after(LIMIT);
 
     while (scenario.bursting && scenario.changes < until)
@@ -347,8 +347,8 @@ static int print_failure(const char *what)
 static int print_row(int threads_after, int descriptors_after)
 {
     const bool in_order = !scenario.disordered;
-    int        status = 0;
-    char       after[2][16] = { "?", "?" };
+    int status = 0;
+    char after[2][16] = { "?", "?" };
 
     if (threads_after >= 0)
         snprintf(after[0], sizeof after[0], "%d", threads_after);
@@ -385,7 +385,7 @@ static int print_row(int threads_after, int descriptors_after)
 static bool end_host(void)
 {
     const struct timespec deadline = deadline_after(LIMIT);
-    bool                  ended;
+    bool ended;
 
     pthread_mutex_lock(&lock);
     scenario.over = true;

@@ -56,12 +56,12 @@ static gboolean can_reach(GNetworkMonitor *network_monitor, GSocketConnectable *
 {
     ReachabilityNetworkMonitor *monitor = REACHABILITY_NETWORK_MONITOR(network_monitor);
     /* They have all their addresses after one look-up. Others stop at the first that is reachable. */
-    const gboolean            has_all = G_IS_NETWORK_ADDRESS(connectable) || G_IS_SOCKET_ADDRESS(connectable);
+    const gboolean has_all = G_IS_NETWORK_ADDRESS(connectable) || G_IS_SOCKET_ADDRESS(connectable);
     GSocketAddressEnumerator *enumerator;
-    struct destination       *destination;
-    GSocketAddress           *address;
-    GError                   *problem = NULL;
-    gboolean                  enough = FALSE;
+    struct destination *destination;
+    GSocketAddress *address;
+    GError *problem = NULL;
+    gboolean enough = FALSE;
 
     destination = monitor_new_destination(monitor, connectable);
     enumerator = g_socket_connectable_proxy_enumerate(connectable);
@@ -81,11 +81,11 @@ static gboolean can_reach(GNetworkMonitor *network_monitor, GSocketConnectable *
 
 struct request {
     ReachabilityNetworkMonitor *monitor;
-    GSocketConnectable         *connectable;
-    GSocketAddressEnumerator   *enumerator;
-    GCancellable               *cancellable;
-    struct destination         *destination;
-    GTask                      *task; /* NULL: the program was told that it is reachable */
+    GSocketConnectable *connectable;
+    GSocketAddressEnumerator *enumerator;
+    GCancellable *cancellable;
+    struct destination *destination;
+    GTask *task; /* NULL: the program was told that it is reachable */
 };
 
 static void next_address(struct request *request);
@@ -109,7 +109,7 @@ static void answer(struct request *request, GError *error)
 static void on_address(GObject *enumerator, GAsyncResult *result, gpointer data)
 {
     struct request *request = data;
-    GError         *problem = NULL;
+    GError *problem = NULL;
     GSocketAddress *address = g_socket_address_enumerator_next_finish(G_SOCKET_ADDRESS_ENUMERATOR(enumerator), result,
                                                                       &problem);
 

@@ -125,7 +125,7 @@ gboolean destination_is_reachable(const struct destination *destination)
 gboolean destinations_remember(GQueue *destinations, struct destination *destination, gint64 now)
 {
     struct destination *old;
-    gboolean            differs = FALSE;
+    gboolean differs = FALSE;
 
     if (destination->count == 0 || destination->name == NULL) {
         destination_free(destination);
@@ -163,7 +163,7 @@ gboolean destinations_update(GQueue *destinations)
 
     for (GList *link = destinations->head; link != NULL; link = link->next) {
         struct destination *destination = link->data;
-        const gboolean      reachable = destination_is_reachable(destination);
+        const gboolean reachable = destination_is_reachable(destination);
 
         if (reachable != destination->reachable)
             changed = TRUE;

@@ -17,18 +17,18 @@
 #define DESTINATION_ADDRESSES_MAX 32
 
 struct destination {
-    char                    *name; /* what tells it from others: "http:example.com:80" */
-    SCRunLoopRef             loop; /* NULL: its targets are not scheduled, and each look at them queries the kernel */
+    char *name;        /* what tells it from others: "http:example.com:80" */
+    SCRunLoopRef loop; /* NULL: its targets are not scheduled, and each look at them queries the kernel */
     SCNetworkReachabilityRef targets[DESTINATION_ADDRESSES_MAX];
-    guint                    count;
-    gboolean                 is_name;   /* its one target is a name whose look-up failed */
-    gboolean                 reachable; /* the last answer that the program got, or was told of by an event */
-    gint64                   until;     /* g_get_monotonic_time */
+    guint count;
+    gboolean is_name;   /* its one target is a name whose look-up failed */
+    gboolean reachable; /* the last answer that the program got, or was told of by an event */
+    gint64 until;       /* g_get_monotonic_time */
 };
 
 /* Never NULL. Takes a reference to the loop. */
 struct destination *destination_new(GSocketConnectable *connectable, SCRunLoopRef loop);
-void                destination_free(struct destination *destination);
+void destination_free(struct destination *destination);
 
 /* Adds an address, unless it is no internet address, and schedules it. It is evaluated at once, unless one of those
  * that stay has the same name and address: then its target is shared. NULL: none stays, or they may be old. */

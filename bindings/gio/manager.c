@@ -26,7 +26,7 @@ struct listener {
 static void on_change(gpointer data)
 {
     struct listener *listener = data;
-    gpointer         owner = g_weak_ref_get(&listener->owner);
+    gpointer owner = g_weak_ref_get(&listener->owner);
 
     if (owner == NULL)
         return;
@@ -57,7 +57,7 @@ static void listen_to(gpointer object, const char *signal, GObject *owner, void 
 static GNetworkMonitor *open_portal(void)
 {
     GIOExtensionPoint *point = g_io_extension_point_lookup(G_NETWORK_MONITOR_EXTENSION_POINT_NAME);
-    GIOExtension      *extension = g_io_extension_point_get_extension_by_name(point, "portal");
+    GIOExtension *extension = g_io_extension_point_get_extension_by_name(point, "portal");
 
     return extension != NULL ? g_initable_new(g_io_extension_get_type(extension), NULL, NULL, NULL) : NULL;
 }
@@ -102,7 +102,7 @@ void manager_close(struct manager *manager, GMainContext *context)
 static guint32 number(GDBusProxy *proxy, const char *name)
 {
     GVariant *value = g_dbus_proxy_get_cached_property(proxy, name);
-    guint32   result = 0;
+    guint32 result = 0;
 
     if (value != NULL && g_variant_is_of_type(value, G_VARIANT_TYPE_UINT32))
         result = g_variant_get_uint32(value);
@@ -116,8 +116,8 @@ static guint32 number(GDBusProxy *proxy, const char *name)
 static struct manager_state network_manager_state(GDBusProxy *proxy)
 {
     struct manager_state state = { .connectivity = G_NETWORK_CONNECTIVITY_FULL };
-    const guint32        connected = number(proxy, "State"), connectivity = number(proxy, "Connectivity");
-    const guint32        metered = number(proxy, "Metered");
+    const guint32 connected = number(proxy, "State"), connectivity = number(proxy, "Connectivity");
+    const guint32 metered = number(proxy, "Metered");
 
     if (connected <= STATE_CONNECTED_LOCAL)
         return state;

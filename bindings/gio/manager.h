@@ -10,12 +10,12 @@
 #include <gio/gio.h>
 
 struct manager {
-    GDBusProxy      *network_manager;
+    GDBusProxy *network_manager;
     GNetworkMonitor *portal; /* GLib's own, at most one of the two */
 };
 
 struct manager_state {
-    gboolean             metered;
+    gboolean metered;
     GNetworkConnectivity connectivity; /* PORTAL or LIMITED. FULL: nothing is known */
 };
 

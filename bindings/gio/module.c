@@ -3,8 +3,8 @@
  */
 #include "monitor.h"
 
-void   g_io_reachability_load(GIOModule *module);
-void   g_io_reachability_unload(GIOModule *module);
+void g_io_reachability_load(GIOModule *module);
+void g_io_reachability_unload(GIOModule *module);
 char **g_io_reachability_query(void);
 
 G_MODULE_EXPORT void g_io_reachability_load(GIOModule *module)

@@ -28,24 +28,24 @@ enum owed { OWED_AVAILABLE = 1 << 0, OWED_METERED = 1 << 1, OWED_CONNECTIVITY = 
 #define PASSES_MAX 16
 
 struct _ReachabilityNetworkMonitor {
-    GObject       parent;
+    GObject parent;
     GMainContext *context;
-    GSource      *source; /* NULL until init has succeeded */
+    GSource *source; /* NULL until init has succeeded */
 
-    GMutex                   lock; /* of all that follows */
-    SCRunLoopRef             loop;
+    GMutex lock; /* of all that follows */
+    SCRunLoopRef loop;
     SCNetworkReachabilityRef default_path;
-    gboolean                 polls;      /* netlink is denied: scheduled targets may be 2 seconds old */
-    int                      descriptor; /* the loop's, as the source watches it; -1: none */
-    gpointer                 watch;
-    GQueue                   destinations;
-    struct manager           manager;
-    struct manager_state     manager_state;
+    gboolean polls; /* netlink is denied: scheduled targets may be 2 seconds old */
+    int descriptor; /* the loop's, as the source watches it; -1: none */
+    gpointer watch;
+    GQueue destinations;
+    struct manager manager;
+    struct manager_state manager_state;
 
-    gboolean             available; /* as given to the program */
-    gboolean             metered;
+    gboolean available; /* as given to the program */
+    gboolean metered;
     GNetworkConnectivity connectivity;
-    guint                owed;
+    guint owed;
 };
 
 static void monitor_iface_init(GNetworkMonitorInterface *interface);
@@ -72,9 +72,9 @@ static void close_loop(ReachabilityNetworkMonitor *self)
 /* Returns 0 or an SCError(). */
 static int open_loop(ReachabilityNetworkMonitor *self)
 {
-    const struct sockaddr_in  everywhere = { .sin_family = AF_INET };
+    const struct sockaddr_in everywhere = { .sin_family = AF_INET };
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-    int                       status;
+    int status;
 
     self->loop = SCRunLoopCreate();
     if (self->loop != NULL)
@@ -147,7 +147,7 @@ static void arm_locked(ReachabilityNetworkMonitor *self)
 
 static void update_locked(ReachabilityNetworkMonitor *self)
 {
-    gboolean             available;
+    gboolean available;
     GNetworkConnectivity connectivity = G_NETWORK_CONNECTIVITY_LOCAL;
 
     drive_locked(self);
@@ -182,7 +182,7 @@ static void on_manager_change(gpointer owner)
 
 /* The monitor may be finalised in any thread, while its context dispatches. */
 struct monitor_source {
-    GSource  source;
+    GSource source;
     GWeakRef monitor;
 };
 
@@ -208,7 +208,7 @@ static void notify(ReachabilityNetworkMonitor *self, guint owed)
 static gboolean dispatch(GSource *source, GSourceFunc callback, gpointer data)
 {
     ReachabilityNetworkMonitor *self = g_weak_ref_get(&((struct monitor_source *)source)->monitor);
-    guint                       owed;
+    guint owed;
 
     (void)callback, (void)data;
     if (self == NULL)
@@ -232,7 +232,7 @@ static void finalize_source(GSource *source)
 static GSource *new_source(ReachabilityNetworkMonitor *self)
 {
     static GSourceFuncs functions = { .dispatch = dispatch, .finalize = finalize_source };
-    GSource            *source = g_source_new(&functions, sizeof(struct monitor_source));
+    GSource *source = g_source_new(&functions, sizeof(struct monitor_source));
 
     g_weak_ref_init(&((struct monitor_source *)source)->monitor, self);
     g_source_set_name(source, "reachability");
@@ -287,7 +287,7 @@ gboolean monitor_remember(ReachabilityNetworkMonitor *self, struct destination *
 static gboolean initialize(GInitable *initable, GCancellable *cancellable, GError **error)
 {
     ReachabilityNetworkMonitor *self = REACHABILITY_NETWORK_MONITOR(initable);
-    int                         status;
+    int status;
 
     if (g_cancellable_set_error_if_cancelled(cancellable, error))
         return FALSE;

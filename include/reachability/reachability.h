@@ -151,7 +151,7 @@ typedef _Bool SCBoolean;
 typedef unsigned char SCBoolean;
 /* Apple's name. Define SC_NO_BOOLEAN if other headers define it: X11's, or CoreFoundation's after this one. */
 #if !defined(SC_NO_BOOLEAN) && !defined(__COREFOUNDATION_CFBASE__)
-typedef SCBoolean                           Boolean;
+typedef SCBoolean Boolean;
 #endif
 #endif
 
@@ -360,17 +360,17 @@ SC_FLAGS(SCNetworkReachabilityOption) {
 /* clang-format on */
 
 typedef struct {
-    size_t                             size;
-    const char *SC_NULLABLE            nodename; /* either a name, or one or two addresses */
+    size_t size;
+    const char *SC_NULLABLE nodename; /* either a name, or one or two addresses */
     const struct sockaddr *SC_NULLABLE localAddress;
     const struct sockaddr *SC_NULLABLE remoteAddress;
     /* Only routes out of this interface count. 1 to 15 bytes. While it does not exist, the target has no flags and the
      * reason InterfaceMissing. The name counts, also after the interface is deleted, renamed or gets a new index. */
     const char *SC_NULLABLE interfaceName;
-    socklen_t               localAddressLength; /* 0: from the family. Too short for the family: invalid */
-    socklen_t               remoteAddressLength;
-    uint32_t                routingMark; /* SO_MARK of the sockets that the program will use; 0: none */
-    uint32_t                options;     /* kSCNetworkReachabilityOption... */
+    socklen_t localAddressLength; /* 0: from the family. Too short for the family: invalid */
+    socklen_t remoteAddressLength;
+    uint32_t routingMark; /* SO_MARK of the sockets that the program will use; 0: none */
+    uint32_t options;     /* kSCNetworkReachabilityOption... */
     /* IPPROTO_TCP, IPPROTO_UDP, or the family's ICMP; any other is invalid. With a protocol, the ports of both
      * addresses count, also that of a local address 0.0.0.0. 0: ports do not count */
     uint8_t protocol;
@@ -478,21 +478,21 @@ SC_OPEN_ENUM(SCNetworkReachabilityNextHop) {
 
 /* All that is known about the path to a target. ss_family AF_UNSPEC: there is no such address. */
 typedef struct {
-    size_t                             size;
-    SCNetworkReachabilityFlags         flags;
-    SCNetworkReachabilityReason        reason;
-    uint32_t                           interfaceIndex; /* 0: none */
+    size_t size;
+    SCNetworkReachabilityFlags flags;
+    SCNetworkReachabilityReason reason;
+    uint32_t interfaceIndex; /* 0: none */
     SCNetworkReachabilityInterfaceType interfaceType;
-    char                               interfaceName[16];
-    uint32_t                           mtu;          /* bytes; the route's, otherwise the interface's; 0: unknown */
-    uint32_t                           table;        /* routing table of the route, rtnetlink(7); 0: unknown */
-    uint32_t                           addressCount; /* as SCNetworkReachabilityGetResolvedAddresses returns */
-    uint32_t                           evidence;     /* kSCNetworkReachabilityEvidence... */
-    struct sockaddr_storage            destination;  /* the evaluated address; none for the default path */
-    struct sockaddr_storage            source;       /* the source address of packets */
-    struct sockaddr_storage            gateway;      /* none: on-link */
-    SCNetworkReachabilityFlow          flow;
-    SCNetworkReachabilityNextHop       nextHop;
+    char interfaceName[16];
+    uint32_t mtu;                        /* bytes; the route's, otherwise the interface's; 0: unknown */
+    uint32_t table;                      /* routing table of the route, rtnetlink(7); 0: unknown */
+    uint32_t addressCount;               /* as SCNetworkReachabilityGetResolvedAddresses returns */
+    uint32_t evidence;                   /* kSCNetworkReachabilityEvidence... */
+    struct sockaddr_storage destination; /* the evaluated address; none for the default path */
+    struct sockaddr_storage source;      /* the source address of packets */
+    struct sockaddr_storage gateway;     /* none: on-link */
+    SCNetworkReachabilityFlow flow;
+    SCNetworkReachabilityNextHop nextHop;
 } SCNetworkReachabilityPath;
 #define kSCNetworkReachabilityPathInitializer \
     SC_SIZED(SCNetworkReachabilityPath, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
@@ -517,23 +517,23 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
  * default path, no flag is set, and `reason` says why.
  */
 typedef struct {
-    SCNetworkReachabilityFlags  flags;
+    SCNetworkReachabilityFlags flags;
     SCNetworkReachabilityReason reason;
-    uint32_t                    interfaceIndex; /* 0: none, or not known */
-    uint32_t                    metric;         /* of the default route; the kernel prefers the smaller */
-    struct sockaddr_storage     source;         /* the source address of packets; ss_family AF_UNSPEC: not known */
-    struct sockaddr_storage     gateway;        /* ss_family AF_UNSPEC: none */
+    uint32_t interfaceIndex;         /* 0: none, or not known */
+    uint32_t metric;                 /* of the default route; the kernel prefers the smaller */
+    struct sockaddr_storage source;  /* the source address of packets; ss_family AF_UNSPEC: not known */
+    struct sockaddr_storage gateway; /* ss_family AF_UNSPEC: none */
 } SCNetworkReachabilityDefaultPath;
 
 /* An interface that is up, has a carrier, and has a usable default path in one family or in both. */
 typedef struct {
-    uint32_t                           interfaceIndex;
+    uint32_t interfaceIndex;
     SCNetworkReachabilityInterfaceType interfaceType;
-    char                               interfaceName[16];
+    char interfaceName[16];
     /* For a tunnel, the types of the interfaces that carry its packets, as far as the kernel shows: a bit (1 << type)
      * for each. 0: no tunnel, or not known. */
-    uint32_t                         ipv4CarrierTypes;
-    uint32_t                         ipv6CarrierTypes;
+    uint32_t ipv4CarrierTypes;
+    uint32_t ipv6CarrierTypes;
     SCNetworkReachabilityDefaultPath ipv4; /* out of this interface */
     SCNetworkReachabilityDefaultPath ipv6;
     /* 1, or 0: the kernel must still be queried for the type, which may wait for RTNL, or does not show it. Then
@@ -548,17 +548,17 @@ typedef struct {
 
 /* All default paths of a network namespace, and its name servers. */
 typedef struct {
-    size_t                           size;
+    size_t size;
     SCNetworkReachabilityDefaultPath ipv4; /* the way that the kernel chooses */
     SCNetworkReachabilityDefaultPath ipv6;
-    SCNetworkReachabilityFlags       ipv4LoopbackFlags;     /* of 127.0.0.1: Reachable while lo is up */
-    SCNetworkReachabilityFlags       ipv6LoopbackFlags;     /* of ::1 */
-    uint32_t                         evidence;              /* kSCNetworkReachabilityEvidence... */
-    uint32_t                         wayCount;              /* all, also if the caller's array is smaller */
-    uint32_t                         waysAreComplete;       /* 1: all are known. 0: those that the kernel chooses */
-    uint32_t                         nameServerCount;       /* at most 3 */
-    uint32_t                         nameServerIsReachable; /* 1: a packet can leave for at least one. Otherwise 0 */
-    uint32_t                         reserved;              /* 0 */
+    SCNetworkReachabilityFlags ipv4LoopbackFlags; /* of 127.0.0.1: Reachable while lo is up */
+    SCNetworkReachabilityFlags ipv6LoopbackFlags; /* of ::1 */
+    uint32_t evidence;                            /* kSCNetworkReachabilityEvidence... */
+    uint32_t wayCount;                            /* all, also if the caller's array is smaller */
+    uint32_t waysAreComplete;                     /* 1: all are known. 0: those that the kernel chooses */
+    uint32_t nameServerCount;                     /* at most 3 */
+    uint32_t nameServerIsReachable;               /* 1: a packet can leave for at least one. Otherwise 0 */
+    uint32_t reserved;                            /* 0 */
     /* Those of /etc/resolv.conf. If all of these are systemd-resolved's stub, those that it uses. */
     struct sockaddr_storage nameServers[3];
 } SCNetworkReachabilityNetwork;
@@ -585,7 +585,7 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
  * Writes at most `capacity` of the target's addresses and returns how many there are: one for an address; all of a
  * resolved name; none for the default path and for a name that is not resolved. So 0 can mean a result or a failure.
  */
-size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef             target,
+size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target,
                                                  struct sockaddr_storage *SC_NULLABLE addresses, size_t capacity);
 
 /*
@@ -667,7 +667,7 @@ typedef void (*SCNetworkReachabilityCallBack)(SCNetworkReachabilityRef target, S
  * through a cast is undefined in C. Write a function of one line: { free((void *)info); }
  */
 typedef struct SC_SWIFT_NAME(CNetworkReachabilityContext) SCNetworkReachabilityContext {
-    long              version; /* 0 */
+    long version; /* 0 */
     void *SC_NULLABLE info;
     const void *SC_NONNULL (*SC_NULLABLE retain)(const void *info);
     void (*SC_NULLABLE release)(const void *info);
@@ -684,7 +684,7 @@ typedef struct SC_SWIFT_NAME(CNetworkReachabilityContext) SCNetworkReachabilityC
  * The new context is retained first. Then the old one is released: on this thread or, if a delivery is running, on the
  * thread of that delivery. The new callback is first called at the next change. Fails: ENOMEM.
  */
-SC_REFINED SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef                  target,
+SC_REFINED SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target,
                                                       SCNetworkReachabilityCallBack SC_NULLABLE callout,
                                                       SCNetworkReachabilityContext *SC_NULLABLE context);
 
@@ -698,7 +698,7 @@ SC_REFINED SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef  
 struct SC_SWIFT_CLASS(SCRunLoopRetain, SCRunLoopRelease) SCRunLoop;
 #define SCRunLoopRef struct SCRunLoop *
 #else
-typedef struct SCRunLoop                   *SCRunLoopRef;
+typedef struct SCRunLoop *SCRunLoopRef;
 #endif
 
 /* Modes are compared as text; there are only these two. A loop that runs in either mode serves the targets of both.
@@ -814,7 +814,7 @@ SC_REFINED SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachab
  * target gets no more callbacks, and the memory of this one `work` is never freed.
  */
 typedef struct {
-    long              version; /* 0 */
+    long version; /* 0 */
     void *SC_NULLABLE info;
     const void *SC_NULLABLE (*SC_NULLABLE retain)(const void *SC_NULLABLE info);
     void (*SC_NULLABLE release)(const void *SC_NULLABLE info);
@@ -829,7 +829,7 @@ typedef struct {
  * Invalid: no `perform`; a target that is already scheduled in any way; with NULL, a target that is not on a scheduler.
  * Fails: ENOMEM, kSCStatusReachabilityUnknown (no thread could be started), or an errno of opening the sockets.
  */
-SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef                          target,
+SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef target,
                                             const SCNetworkReachabilityScheduler *SC_NULLABLE scheduler);
 
 /* The layout is the same in C, C++ and Swift, without padding. */

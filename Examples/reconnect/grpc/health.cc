@@ -30,8 +30,8 @@ static int serve(const char *port)
     grpc::EnableDefaultHealthCheckService(true);
     grpc::AsyncGenericService nothing;
     grpc::ServerBuilder       builder;
-    void                     *tag;
-    bool                      is_ok;
+    void *tag;
+    bool is_ok;
 
     builder.AddListeningPort(std::string("[::]:") + port, grpc::InsecureServerCredentials());
     builder.RegisterAsyncGenericService(&nothing);
@@ -55,8 +55,8 @@ static bool check(const std::shared_ptr<grpc::Channel> &channel)
     grpc::ByteBuffer      request(&slice, 1), reply;
     grpc::CompletionQueue queue;
     grpc::Status          status;
-    void                 *tag;
-    bool                  is_ok;
+    void *tag;
+    bool is_ok;
 
     context.set_wait_for_ready(true);
     auto call = stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);

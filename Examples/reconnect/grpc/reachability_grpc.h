@@ -37,8 +37,8 @@ class BackoffReset
                           std::chrono::milliseconds minimum = std::chrono::seconds(1))
         : state_(std::make_shared<State>())
     {
-        SCNetworkReachabilityOptions   options = kSCNetworkReachabilityOptionsInitializer;
-        SCNetworkReachabilityContext   context = kSCNetworkReachabilityContextInitializer;
+        SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+        SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
         SCNetworkReachabilityScheduler scheduler = { 0, nullptr, nullptr, nullptr, perform_here };
 
         state_->channel = std::move(channel);
@@ -72,15 +72,15 @@ class BackoffReset
 
   private:
     struct State {
-        std::mutex                     mutex;
+        std::mutex mutex;
         std::shared_ptr<grpc::Channel> channel; /* nullptr: the object is gone */
-        std::chrono::milliseconds      jitter, minimum;
-        SCNetworkReachabilityPath      last = kSCNetworkReachabilityPathInitializer;
-        bool                           has_last = false, was_lost = false;
-        bool                           is_wanted = false; /* a reset. A loss takes it back */
-        bool                           is_due = false;    /* the alarm is set */
-        Clock::time_point              not_before;
-        grpc::Alarm                    alarm;
+        std::chrono::milliseconds jitter, minimum;
+        SCNetworkReachabilityPath last = kSCNetworkReachabilityPathInitializer;
+        bool has_last = false, was_lost = false;
+        bool is_wanted = false; /* a reset. A loss takes it back */
+        bool is_due = false;    /* the alarm is set */
+        Clock::time_point not_before;
+        grpc::Alarm alarm;
     };
 
     [[noreturn]] void fail()
@@ -110,8 +110,8 @@ class BackoffReset
     static void changed(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags, void *info)
     {
         const std::shared_ptr<State> state = *static_cast<std::shared_ptr<State> *>(info);
-        SCNetworkReachabilityPath    path = kSCNetworkReachabilityPathInitializer;
-        std::lock_guard<std::mutex>  lock(state->mutex);
+        SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+        std::lock_guard<std::mutex> lock(state->mutex);
 
         if (!SCNetworkReachabilityGetLastPath(target, &path) || path.reason == kSCNetworkReachabilityReasonNamePending)
             return;
@@ -131,8 +131,8 @@ class BackoffReset
     static void reset_soon(const std::shared_ptr<State> &state)
     {
         thread_local std::minstd_rand random{ std::random_device{}() };
-        const double                  part = std::uniform_real_distribution<double>()(random);
-        const Clock::time_point       now = Clock::now();
+        const double part = std::uniform_real_distribution<double>()(random);
+        const Clock::time_point now = Clock::now();
         const Clock::duration delay = std::max(std::chrono::duration_cast<Clock::duration>(state->jitter * part),
                                                state->not_before - now);
 
@@ -164,7 +164,7 @@ class BackoffReset
             grpc::experimental::ChannelResetConnectionBackoff(state.channel.get());
     }
 
-    std::shared_ptr<State>   state_;
+    std::shared_ptr<State> state_;
     SCNetworkReachabilityRef target_;
 };
 

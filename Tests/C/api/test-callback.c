@@ -333,13 +333,13 @@ TEST(a_change_before_the_first_pass_is_reported)
 
 /* The values of the hooks: `first` is the info that was set, `kept` is what retain returns. */
 static struct {
-    char        first, kept, extra;
-    int         retains, releases;
-    int         open;        /* retained, not yet released */
-    int         open_inside; /* during the last call */
-    int         releases_inside;
+    char first, kept, extra;
+    int retains, releases;
+    int open;        /* retained, not yet released */
+    int open_inside; /* during the last call */
+    int releases_inside;
     const void *released, *passed;
-    char        order[64];
+    char order[64];
 } hooks;
 
 static const void *retain_hook(const void *info)
@@ -380,8 +380,8 @@ static void use_context(SCNetworkReachabilityCallBack callout, bool retain, bool
     SCNetworkReachabilityContext context = { .info = &hooks.first,
                                              .retain = retain ? retain_hook : NULL,
                                              .release = release ? release_hook : NULL };
-    SCNetworkReachabilityRef     target;
-    SCRunLoopRef                 loop = SCRunLoopCreate();
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     memset(&hooks, 0, sizeof hooks);
     target = expect_target(FAR);
@@ -445,7 +445,7 @@ TEST(replacing_the_context_inside_a_callback_keeps_its_own_reference)
 TEST(the_new_context_is_retained_before_the_old_is_released)
 {
     SCNetworkReachabilityContext context = { .info = &hooks.first, .retain = retain_hook, .release = release_hook };
-    SCNetworkReachabilityRef     target;
+    SCNetworkReachabilityRef target;
 
     memset(&hooks, 0, sizeof hooks);
     target = expect_target(FAR);
@@ -466,7 +466,7 @@ TEST(the_new_context_is_retained_before_the_old_is_released)
 TEST(without_a_context_info_is_null)
 {
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     memset(&hooks, 0, sizeof hooks);
     hooks.passed = &hooks;
@@ -721,8 +721,8 @@ TEST(the_flags_of_an_unscheduled_target_are_queried_again)
 TEST(each_of_many_targets_is_called_once)
 {
     static struct bench benches[MANY];
-    SCRunLoopRef        loop = SCRunLoopCreate();
-    int                 calls = 0;
+    SCRunLoopRef loop = SCRunLoopCreate();
+    int calls = 0;
 
     for (size_t i = 0; i < MANY; i++)
         bench_open_on(&benches[i], loop, expect_target(i % 2 == 0 ? FAR : OTHER_FAR));
@@ -746,7 +746,7 @@ TEST(each_of_many_targets_is_called_once)
 static void *end_with_a_schedule(void *argument)
 {
     SCNetworkReachabilityRef *targets = argument;
-    SCRunLoopRef              loop = SCRunLoopGetCurrent();
+    SCRunLoopRef loop = SCRunLoopGetCurrent();
 
     for (int i = 0; i < 2; i++)
         if (!SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode))
@@ -758,9 +758,9 @@ static void *end_with_a_schedule(void *argument)
 TEST(an_ending_thread_unschedules_its_targets)
 {
     SCNetworkReachabilityContext context = { .info = &hooks.first, .release = release_hook };
-    SCNetworkReachabilityRef     targets[2];
-    pthread_t                    thread;
-    void                        *loop;
+    SCNetworkReachabilityRef targets[2];
+    pthread_t thread;
+    void *loop;
 
     memset(&hooks, 0, sizeof hooks);
     targets[0] = expect_target(FAR);

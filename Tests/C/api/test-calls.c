@@ -54,9 +54,9 @@ static unsigned long calls_wanted(void)
 
 static const struct kind {
     const char *address, *name;
-    uint32_t    options;
-    bool        on_scheduler; /* targets of this kind are never on a loop */
-    size_t      addresses;    /* GetResolvedAddresses; a name may have none yet */
+    uint32_t options;
+    bool on_scheduler; /* targets of this kind are never on a loop */
+    size_t addresses;  /* GetResolvedAddresses; a name may have none yet */
 } kinds[] = {
     { .address = "198.51.100.7", .addresses = 1 },
     { .address = "2001:db8:1::7", .addresses = 1 },
@@ -72,54 +72,54 @@ static const struct kind {
 
 /* A target and what is known about it. */
 struct subject {
-    SCNetworkReachabilityRef            target;
-    const struct kind                  *kind;
-    atomic_int                          references; /* of slots, threads and contexts */
-    atomic_int                          inside;     /* callbacks that run now */
-    atomic_bool                         posted;     /* a thread has put it on a scheduler */
-    atomic_bool                         called;
+    SCNetworkReachabilityRef target;
+    const struct kind *kind;
+    atomic_int references; /* of slots, threads and contexts */
+    atomic_int inside;     /* callbacks that run now */
+    atomic_bool posted;    /* a thread has put it on a scheduler */
+    atomic_bool called;
     _Atomic(SCNetworkReachabilityFlags) last; /* of the last callback */
 };
 
 /* A callback's context. */
 #define ALIVE 0x616c6976u
 struct info {
-    atomic_uint     alive;
-    atomic_int      references;
+    atomic_uint alive;
+    atomic_int references;
     struct subject *subject;
 };
 
 /* A schedule that a thread has made. `loop` NULL: on the scheduler. */
 struct entry {
     struct subject *subject;
-    SCRunLoopRef    loop;
-    SCRunLoopMode   mode;
+    SCRunLoopRef loop;
+    SCRunLoopMode mode;
 };
 
 struct worker {
-    pthread_t     manager;
-    unsigned      random;
-    unsigned long calls;  /* left */
-    unsigned      life;   /* calls left of the thread */
-    bool          mortal; /* a callback may end the thread now */
-    bool          in_callback;
-    struct entry  entries[ENTRIES];
-    size_t        count;
-    struct entry  own[ENTRIES]; /* on the thread's own loop */
-    size_t        own_count;
+    pthread_t manager;
+    unsigned random;
+    unsigned long calls; /* left */
+    unsigned life;       /* calls left of the thread */
+    bool mortal;         /* a callback may end the thread now */
+    bool in_callback;
+    struct entry entries[ENTRIES];
+    size_t count;
+    struct entry own[ENTRIES]; /* on the thread's own loop */
+    size_t own_count;
 };
 
 static struct {
     struct subject *slots[SUBJECTS];
     pthread_mutex_t slots_lock;
-    SCRunLoopRef    loops[LOOPS];
-    struct queue    pool, handed; /* one with threads, one that the workers run */
-    struct writer   writer;
+    SCRunLoopRef loops[LOOPS];
+    struct queue pool, handed; /* one with threads, one that the workers run */
+    struct writer writer;
     pthread_mutex_t writer_lock;
-    bool            has_default;
-    struct worker   workers[THREADS];
-    atomic_int      subjects, infos; /* that exist */
-    atomic_ulong    callbacks, threads, children;
+    bool has_default;
+    struct worker workers[THREADS];
+    atomic_int subjects, infos; /* that exist */
+    atomic_ulong callbacks, threads, children;
 } shared;
 
 static _Thread_local struct worker *worker_here;
@@ -145,7 +145,7 @@ static void check_flags(const struct subject *subject, SCNetworkReachabilityFlag
 static SCNetworkReachabilityRef make_target(const struct kind *kind)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    struct sockaddr_storage      address;
+    struct sockaddr_storage address;
 
     options.options = kind->options;
     options.nodename = kind->name;
@@ -206,7 +206,7 @@ static struct subject *pick_subject(void)
 
 static void replace_subject(void)
 {
-    const unsigned  place = draw(SUBJECTS);
+    const unsigned place = draw(SUBJECTS);
     struct subject *fresh = make_subject(&kinds[place % KINDS]), *old;
 
     pthread_mutex_lock(&shared.slots_lock);
@@ -245,7 +245,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 static void set_callback(struct subject *subject, bool with_retain)
 {
     SCNetworkReachabilityContext context = { .retain = with_retain ? retain_info : NULL, .release = release_info };
-    struct info                 *info = calloc(1, sizeof *info);
+    struct info *info = calloc(1, sizeof *info);
 
     if (info == NULL)
         abort();
@@ -288,7 +288,7 @@ static void act_in_callback(struct subject *subject)
 
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *pointer)
 {
-    struct info    *info = pointer;
+    struct info *info = pointer;
     struct subject *subject = info->subject;
 
     unit_complain_if(atomic_load(&info->alive) != ALIVE, "a callback has a released context");
@@ -310,7 +310,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 static void get_path(struct subject *subject)
 {
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-    const bool                last = draw(2) == 0;
+    const bool last = draw(2) == 0;
 
     unit_complain_if(!(last ? SCNetworkReachabilityGetLastPath : SCNetworkReachabilityGetPath)(subject->target, &path),
                      "GetPath failed");
@@ -319,10 +319,10 @@ static void get_path(struct subject *subject)
 
 static void get_text_and_addresses(struct subject *subject)
 {
-    static const char       start[] = "<SCNetworkReachability";
+    static const char start[] = "<SCNetworkReachability";
     struct sockaddr_storage addresses[3];
-    char                    text[1024];
-    const size_t            length = SCNetworkReachabilityGetDescription(subject->target, text, sizeof text),
+    char text[1024];
+    const size_t length = SCNetworkReachabilityGetDescription(subject->target, text, sizeof text),
                  count = SCNetworkReachabilityGetResolvedAddresses(subject->target, addresses, 3);
 
     unit_complain_if(length == 0 || memcmp(text, start, sizeof start - 1) != 0, "another description");
@@ -345,9 +345,9 @@ static void expect_invalid(SCBoolean result, const char *what)
 
 static void get_network(struct subject *subject)
 {
-    const bool                   can = subject->kind->options == kSCNetworkReachabilityOptionNotifyNetwork;
+    const bool can = subject->kind->options == kSCNetworkReachabilityOptionNotifyNetwork;
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
-    SCNetworkReachabilityWay     way;
+    SCNetworkReachabilityWay way;
 
     if (!can) {
         expect_invalid(SCNetworkReachabilityGetNetwork(subject->target, &network, &way, sizeof way, 1),
@@ -408,7 +408,7 @@ static bool post_to_scheduler(struct subject *subject)
 
 static bool schedule_on_loop(struct subject *subject)
 {
-    const SCRunLoopRef  loop = shared.loops[draw(LOOPS)];
+    const SCRunLoopRef loop = shared.loops[draw(LOOPS)];
     const SCRunLoopMode mode = draw(2) == 0 ? kSCRunLoopDefaultMode : kSCRunLoopCommonModes;
 
     unit_complain_if(!SCNetworkReachabilityScheduleWithRunLoop(subject->target, loop, mode), "Schedule failed");
@@ -555,7 +555,7 @@ static void change_network(void)
 static void use_in_child(const struct subject *subject)
 {
     SCNetworkReachabilityFlags flags = 77;
-    SCNetworkReachabilityRef   fresh;
+    SCNetworkReachabilityRef fresh;
 
     assert_false(SCNetworkReachabilityGetFlags(subject->target, &flags));
     assert_int_equal(SCError(), ECHILD);
@@ -699,7 +699,7 @@ static void *work_for_a_life(void *worker)
 static void *manage(void *pointer)
 {
     struct worker *worker = pointer;
-    pthread_t      thread;
+    pthread_t thread;
 
     while (worker->calls > 0 && unit_complaint() == NULL) {
         if (pthread_create(&thread, NULL, work_for_a_life, worker) != 0)
@@ -856,9 +856,9 @@ static void end_all(void)
 TEST(random_calls_from_many_threads_follow_the_model)
 {
     const unsigned long calls = calls_wanted();
-    const char         *text = getenv("TEST_SEED");
-    const unsigned      seed = text != NULL ? (unsigned)strtoul(text, NULL, 10) : (unsigned)time(NULL);
-    const double        began = seconds_now();
+    const char *text = getenv("TEST_SEED");
+    const unsigned seed = text != NULL ? (unsigned)strtoul(text, NULL, 10) : (unsigned)time(NULL);
+    const double began = seconds_now();
 
     start_workers(calls, seed);
     join_workers();

@@ -39,7 +39,7 @@ static void expect_end_of_wait(SCRunLoopRef loop)
 
 static void expect_next(SCRunLoopRef loop, SCNetworkReachabilityRef target, SCNetworkReachabilityFlags wanted)
 {
-    SCNetworkReachabilityFlags     flags = 99;
+    SCNetworkReachabilityFlags flags = 99;
     const SCNetworkReachabilityRef changed = SCRunLoopCopyNextChange(loop, &flags);
 
     assert_ptr_equal(changed, target);
@@ -145,7 +145,7 @@ TEST(the_first_fetch_leaves_the_descriptor_readable_for_the_rest)
 /* On the loop of a thread of its own: the main thread's loop lives as long as the process. */
 static void *run_without_fetching(void *unused)
 {
-    const SCRunLoopRef             loop = SCRunLoopGetCurrent();
+    const SCRunLoopRef loop = SCRunLoopGetCurrent();
     const SCNetworkReachabilityRef target = expect_target(FAR);
 
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));

@@ -26,10 +26,10 @@
 enum { BETTER = kSCNetworkReachabilityFlowBetterPath, FOREIGN = kSCNetworkReachabilityFlowSourceForeign };
 
 static struct namespace_other other; /* of the server */
-static int                    here, there, listener;
-static struct sockaddr_in     server;
-static struct watcher         watcher;
-static int                    client;
+static int here, there, listener;
+static struct sockaddr_in server;
+static struct watcher watcher;
+static int client;
 
 /* ---- The network ------------------------------------------------------------------------------------------------ */
 
@@ -98,8 +98,8 @@ UNIT(.setup = begin, .cleanup = end)
 static SCNetworkReachabilityRef target_of(int fd)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    struct sockaddr_storage      local, remote;
-    socklen_t                    length = sizeof local;
+    struct sockaddr_storage local, remote;
+    socklen_t length = sizeof local;
 
     assert_int_equal(getsockname(fd, (struct sockaddr *)&local, &length), 0);
     assert_int_equal(getpeername(fd, (struct sockaddr *)&remote, &length), 0);
@@ -123,7 +123,7 @@ static void connect_and_watch(void)
 static struct tcp_info info_of(int fd)
 {
     struct tcp_info info;
-    socklen_t       length = sizeof info;
+    socklen_t length = sizeof info;
 
     assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length), 0);
     return info;
@@ -133,12 +133,12 @@ static struct tcp_info info_of(int fd)
  * address that the kernel has chosen. */
 static int try_connect(const char *source, struct sockaddr_in *ret)
 {
-    const struct timeval     limit = { .tv_sec = 10 };
+    const struct timeval limit = { .tv_sec = 10 };
     const struct sockaddr_in local = { .sin_family = AF_INET,
                                        .sin_addr.s_addr = inet_addr(source ? source : "0.0.0.0") };
-    const int                fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    socklen_t                length = sizeof *ret;
-    int                      error = 0;
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    socklen_t length = sizeof *ret;
+    int error = 0;
 
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit), 0);
     if (bind(fd, (const struct sockaddr *)&local, sizeof local) != 0 ||
@@ -168,7 +168,7 @@ static void expect_connection_from(const char *address)
 /* The callback has come. TCP goes on as if nothing had happened. */
 static void expect_tcp_says_nothing(void)
 {
-    int       error = -1;
+    int error = -1;
     socklen_t length = sizeof error;
 
     assert_int_equal(send(client, "x", 1, MSG_NOSIGNAL), 1);
@@ -194,8 +194,8 @@ static double await_retransmission(void)
 static void expect_report(const char *name, double changed, const char *connects, const char *says)
 {
     const double reported = 1000 * (watcher_now() - changed);
-    char         text[64] = "no retransmission is counted";
-    int          waiting;
+    char text[64] = "no retransmission is counted";
+    int waiting;
 
     expect_tcp_says_nothing();
     if (watcher.flags != 0)

@@ -46,8 +46,8 @@ static void share_first(void)
 TEST(a_target_takes_little_memory)
 {
     static SCNetworkReachabilityRef targets[TARGETS];
-    char                            address[32];
-    size_t                          before;
+    char address[32];
+    size_t before;
 
     require_malloc();
     share_first();
@@ -98,7 +98,7 @@ static bool is_readable(void)
 TEST(a_storm_of_routes_elsewhere_wakes_a_loop_of_many_targets_once)
 {
     unsigned wakes = 0;
-    char     prefix[32];
+    char prefix[32];
 
     crowd_route(true, "0.0.0.0/0", "192.0.2.1");
     crowd_watch_ipv4(TARGETS / 2);
@@ -117,8 +117,8 @@ TEST(a_storm_of_routes_elsewhere_wakes_a_loop_of_many_targets_once)
 static unsigned long queries(unsigned expected_calls)
 {
     static const char title[] = " callbacks, ";
-    unsigned long     counts[2];
-    char              text[2048];
+    unsigned long counts[2];
+    char text[2048];
 
     for (int i = 0; i < 2; i++) {
         if (i > 0)

@@ -43,7 +43,7 @@ static void forget_error(void)
 static void expect_one_address(SCNetworkReachabilityRef target, const char *wanted)
 {
     struct sockaddr_storage address;
-    char                    text[INET6_ADDRSTRLEN];
+    char text[INET6_ADDRSTRLEN];
 
     assert_non_null(target);
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(target, &address, 1), 1);
@@ -58,7 +58,7 @@ static void expect_one_address(SCNetworkReachabilityRef target, const char *want
 
 TEST(an_address_is_copied_and_its_port_ignored)
 {
-    struct sockaddr_storage  address = expect_sockaddr("198.51.100.7"), got;
+    struct sockaddr_storage address = expect_sockaddr("198.51.100.7"), got;
     SCNetworkReachabilityRef target;
 
     ((struct sockaddr_in *)&address)->sin_port = htons(80);
@@ -72,8 +72,8 @@ TEST(an_address_is_copied_and_its_port_ignored)
 
 TEST(other_families_are_refused)
 {
-    static const int              families[] = { AF_UNSPEC, AF_UNIX, AF_PACKET, AF_NETLINK, 65535 };
-    struct sockaddr_storage       address = expect_sockaddr("198.51.100.7");
+    static const int families[] = { AF_UNSPEC, AF_UNIX, AF_PACKET, AF_NETLINK, 65535 };
+    struct sockaddr_storage address = expect_sockaddr("198.51.100.7");
     const struct sockaddr_storage good = address;
 
     expect_refused(SCNetworkReachabilityCreateWithAddress(NULL, NULL));
@@ -123,7 +123,7 @@ TEST(a_pair_needs_one_address_and_one_family)
 
 TEST(a_name_has_1_to_1024_bytes)
 {
-    char                     name[1026];
+    char name[1026];
     SCNetworkReachabilityRef target;
 
     forget_error();
@@ -170,7 +170,7 @@ TEST_WITH(NULL, NULL, localhost_has_both_loopback_addresses)
 {
     static const char *const names[] = { "localhost", "LocalHost", "localhost.", "a.localhost", "b.a.LOCALHOST." };
     static const char *const others[] = { "notlocalhost", "localhost.example", "localhost..", "localhos" };
-    struct sockaddr_storage  addresses[3];
+    struct sockaddr_storage addresses[3];
 
     namespace_require_lo();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -196,7 +196,7 @@ TEST(any_other_text_makes_a_name)
     static const char *const names[] = { "example.com", "a b", "https://x", "1.2.3.4 ", "-", "\xc3\xa9", "[::1]" };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char                     copy[32];
+        char copy[32];
         SCNetworkReachabilityRef target;
 
         snprintf(copy, sizeof copy, "%s", names[i]);
@@ -259,8 +259,8 @@ TEST(options_name_a_host_or_addresses)
 TEST(an_interface_name_has_1_to_15_bytes)
 {
     SCNetworkReachabilityOptions options = good_options();
-    char                         name[16] = "abcdefghijklmno";
-    SCNetworkReachabilityRef     target;
+    char name[16] = "abcdefghijklmno";
+    SCNetworkReachabilityRef target;
 
     options.interfaceName = "";
     expect_options_refused(&options);
@@ -296,7 +296,7 @@ TEST(unknown_option_bits_are_refused)
 TEST(lengths_must_fit_the_family)
 {
     const struct sockaddr_storage addresses[] = { expect_sockaddr("192.0.2.2"), expect_sockaddr("2001:db8::2") };
-    static const socklen_t        needed[] = { sizeof(struct sockaddr_in), sizeof(struct sockaddr_in6) };
+    static const socklen_t needed[] = { sizeof(struct sockaddr_in), sizeof(struct sockaddr_in6) };
 
     for (size_t i = 0; i < 2; i++) {
         for (socklen_t length = 0; length <= sizeof(struct sockaddr_storage); length++) {
@@ -324,8 +324,8 @@ TEST_WITH(NULL, NULL, a_short_length_is_refused_before_anything_is_read)
 {
     for (socklen_t length = 1; length < sizeof(struct sockaddr_in6); length++) {
         SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-        unsigned char               *exact = calloc(1, length);
-        const sa_family_t            family = AF_INET6;
+        unsigned char *exact = calloc(1, length);
+        const sa_family_t family = AF_INET6;
 
         assert_non_null(exact);
         memcpy(exact, &family, length < sizeof family ? length : sizeof family);
@@ -340,18 +340,18 @@ TEST_WITH(NULL, NULL, a_short_length_is_refused_before_anything_is_read)
 
 TEST(a_protocol_is_one_that_queries_take)
 {
-    const struct sockaddr_in6    mapped = { .sin6_family = AF_INET6,
-                                            .sin6_addr = { { { [10] = 0xff, 0xff, 127, 0, 0, 1 } } } };
-    const struct sockaddr_in6    ipv6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
-    const struct sockaddr_in     any = { .sin_family = AF_INET };
+    const struct sockaddr_in6 mapped = { .sin6_family = AF_INET6,
+                                         .sin6_addr = { { { [10] = 0xff, 0xff, 127, 0, 0, 1 } } } };
+    const struct sockaddr_in6 ipv6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+    const struct sockaddr_in any = { .sin_family = AF_INET };
     SCNetworkReachabilityOptions options = good_options(), name = kSCNetworkReachabilityOptionsInitializer;
 
     name.nodename = "example.com";
     for (unsigned protocol = 1; protocol < 256; protocol++) {
-        const bool        is_common = protocol == IPPROTO_TCP || protocol == IPPROTO_UDP;
-        const bool        fits[] = { is_common || protocol == IPPROTO_ICMP, is_common || protocol == IPPROTO_ICMP,
-                                     is_common || protocol == IPPROTO_ICMP, is_common || protocol == IPPROTO_ICMPV6,
-                                     is_common || protocol == IPPROTO_ICMP || protocol == IPPROTO_ICMPV6 };
+        const bool is_common = protocol == IPPROTO_TCP || protocol == IPPROTO_UDP;
+        const bool fits[] = { is_common || protocol == IPPROTO_ICMP, is_common || protocol == IPPROTO_ICMP,
+                              is_common || protocol == IPPROTO_ICMP, is_common || protocol == IPPROTO_ICMPV6,
+                              is_common || protocol == IPPROTO_ICMP || protocol == IPPROTO_ICMPV6 };
         const void *const addresses[] = { good_options().remoteAddress, &any, &mapped, &ipv6, NULL };
 
         for (size_t i = 0; i < sizeof fits / sizeof fits[0]; i++) {
@@ -394,10 +394,10 @@ TEST(the_size_of_options_follows_the_rules)
 {
     union {
         SCNetworkReachabilityOptions options;
-        unsigned char                bytes[5000];
+        unsigned char bytes[5000];
     } more;
     static const size_t first = offsetof(SCNetworkReachabilityOptions, protocol);
-    const size_t        bad[] = { 0, 1, first - 1, 4097, 5000, SIZE_MAX };
+    const size_t bad[] = { 0, 1, first - 1, 4097, 5000, SIZE_MAX };
 
     memset(&more, 0, sizeof more);
     more.options = good_options();
@@ -431,10 +431,10 @@ TEST_WITH(NULL, NULL, the_size_of_a_path_follows_the_rules)
 {
     union {
         SCNetworkReachabilityPath path;
-        unsigned char             bytes[5000];
+        unsigned char bytes[5000];
     } more, before;
-    static const size_t      first = offsetof(SCNetworkReachabilityPath, flow);
-    const size_t             bad[] = { 0, 1, first - 1, 4097, 5000, SIZE_MAX };
+    static const size_t first = offsetof(SCNetworkReachabilityPath, flow);
+    const size_t bad[] = { 0, 1, first - 1, 4097, 5000, SIZE_MAX };
     SCNetworkReachabilityRef target;
 
     namespace_require_lo();
@@ -472,7 +472,7 @@ TEST_WITH(NULL, NULL, the_size_of_a_path_follows_the_rules)
 
 TEST_WITH(NULL, NULL, a_path_holds_all_that_is_known)
 {
-    SCNetworkReachabilityRef  target;
+    SCNetworkReachabilityRef target;
     SCNetworkReachabilityPath path;
 
     namespace_require_pair();
@@ -502,7 +502,7 @@ TEST_WITH(NULL, NULL, a_path_holds_all_that_is_known)
 
 TEST(resolved_addresses_are_counted_whole)
 {
-    struct sockaddr_storage  addresses[2];
+    struct sockaddr_storage addresses[2];
     SCNetworkReachabilityRef target;
 
     target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
@@ -540,9 +540,9 @@ static void expect_error(int wanted)
 static void check_no_target(SCNetworkReachabilityRef wrong, SCRunLoopRef loop)
 {
     SCNetworkReachabilityFlags flags = 99;
-    SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer, before;
-    struct sockaddr_storage    address;
-    char                       text[8] = "before";
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer, before;
+    struct sockaddr_storage address;
+    char text[8] = "before";
 
     memset((char *)&path + sizeof path.size, 0xa5, sizeof path - sizeof path.size);
     before = path;
@@ -612,9 +612,9 @@ static void check_no_loop(SCRunLoopRef wrong, SCNetworkReachabilityRef target)
 
 TEST(foreign_pointers_are_refused)
 {
-    static uint64_t          zeros[64];
-    uint64_t                 ones[64];
-    SCRunLoopRef             loop;
+    static uint64_t zeros[64];
+    uint64_t ones[64];
+    SCRunLoopRef loop;
     SCNetworkReachabilityRef target;
 
     memset(ones, 0xff, sizeof ones);
@@ -646,8 +646,8 @@ TEST(foreign_pointers_are_refused)
 TEST(other_bad_arguments_are_refused)
 {
     SCNetworkReachabilityContext context = { .version = 1 };
-    SCRunLoopRef                 loop;
-    SCNetworkReachabilityRef     target;
+    SCRunLoopRef loop;
+    SCNetworkReachabilityRef target;
 
     loop = SCRunLoopCreate();
     target = expect_target("198.51.100.7");
@@ -690,8 +690,8 @@ static void *error_of_another_thread(void *argument)
 
 TEST(an_error_belongs_to_its_thread_and_outlives_success)
 {
-    int                      errors[2] = { -1, -1 };
-    pthread_t                thread;
+    int errors[2] = { -1, -1 };
+    pthread_t thread;
     SCNetworkReachabilityRef target;
 
     forget_error();
@@ -711,15 +711,15 @@ TEST(an_error_belongs_to_its_thread_and_outlives_success)
 TEST(a_shortage_of_descriptors_is_an_errno)
 {
     const struct sockaddr_storage address = expect_sockaddr("198.51.100.7");
-    struct rlimit                 before, fewer;
-    struct descriptors            open;
-    bool                          all_went_well = false;
+    struct rlimit before, fewer;
+    struct descriptors open;
+    bool all_went_well = false;
 
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     descriptors_read(&open);
     for (rlim_t more = 0; !all_went_well && more < 30; more++) {
         SCNetworkReachabilityRef target;
-        SCRunLoopRef             loop = NULL;
+        SCRunLoopRef loop = NULL;
 
         fewer = before;
         fewer.rlim_cur = (rlim_t)open.highest + 1 + more;
@@ -750,7 +750,7 @@ TEST(a_shortage_of_descriptors_is_an_errno)
 TEST(old_and_new_targets_work_after_the_program_has_closed_all_descriptors)
 {
     SCNetworkReachabilityRef target;
-    struct descriptors       open;
+    struct descriptors open;
 
     descriptors_read(&open);
     target = expect_target("198.51.100.7");

@@ -12,7 +12,7 @@
 
 struct object {
     sem_t begun, replaced;
-    int   references, revived;
+    int references, revived;
 };
 
 /* Called first when the context is set, then when the delivery begins: there the other thread replaces the context. */
@@ -43,7 +43,7 @@ static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 }
 
 struct replacement {
-    struct object           *object;
+    struct object *object;
     SCNetworkReachabilityRef target;
 };
 
@@ -59,11 +59,11 @@ static void *replace(void *argument)
 
 TEST(a_context_replaced_as_a_delivery_begins_is_not_retained_after_its_end)
 {
-    struct object                object = { 0 };
+    struct object object = { 0 };
     SCNetworkReachabilityContext context = { 0, &object, hold, release_info, NULL };
-    struct replacement           replacement = { &object, NULL };
-    SCRunLoopRef                 loop = SCRunLoopCreate();
-    pthread_t                    thread;
+    struct replacement replacement = { &object, NULL };
+    SCRunLoopRef loop = SCRunLoopCreate();
+    pthread_t thread;
 
     replacement.target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     sem_init(&object.begun, 0, 0);
@@ -86,7 +86,7 @@ TEST(a_context_replaced_as_a_delivery_begins_is_not_retained_after_its_end)
 
 struct restart {
     SCRunLoopRef loop;
-    int          calls;
+    int calls;
 };
 
 static void start_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -102,9 +102,9 @@ static void start_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFl
 
 TEST(a_callback_that_schedules_again_does_not_keep_a_pass_from_ending)
 {
-    struct restart               restart = { .loop = SCRunLoopCreate() };
+    struct restart restart = { .loop = SCRunLoopCreate() };
     SCNetworkReachabilityContext context = { 0, &restart, NULL, NULL, NULL };
-    SCNetworkReachabilityRef     target;
+    SCNetworkReachabilityRef target;
 
     target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     assert_true(SCNetworkReachabilitySetCallback(target, start_again, &context));
@@ -121,7 +121,7 @@ TEST(a_callback_that_schedules_again_does_not_keep_a_pass_from_ending)
 
 TEST(a_second_loop_evaluates_before_it_returns)
 {
-    SCRunLoopRef             first = SCRunLoopCreate(), second = SCRunLoopCreate();
+    SCRunLoopRef first = SCRunLoopCreate(), second = SCRunLoopCreate();
     SCNetworkReachabilityRef target;
 
     target = expect_target("198.51.100.1");
@@ -143,7 +143,7 @@ TEST(a_second_loop_evaluates_before_it_returns)
 TEST(a_complete_pass_leaves_the_descriptor_unreadable)
 {
     struct watcher watcher = { 0 };
-    struct pollfd  ready = { .events = POLLIN };
+    struct pollfd ready = { .events = POLLIN };
 
     watcher_start(&watcher, expect_target("198.51.100.1"));
     ready.fd = SCRunLoopGetFileDescriptor(watcher.loop);
@@ -164,8 +164,8 @@ static void unschedule(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 static SCRunLoopRunResult run_until_unscheduled(void *stop)
 {
     SCNetworkReachabilityContext context = { 0, stop, NULL, NULL, NULL };
-    SCNetworkReachabilityRef     target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
-    SCRunLoopRunResult           result;
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    SCRunLoopRunResult result;
 
     assert_true(SCNetworkReachabilitySetCallback(target, unschedule, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode));
@@ -206,7 +206,7 @@ TEST(a_run_reports_its_callback_after_the_last_target_was_unscheduled)
 static void *stop_and_wake(void *argument)
 {
     SCRunLoopRef loop = SCRunLoopGetCurrent();
-    int         *results = argument;
+    int *results = argument;
 
     SCRunLoopWakeUp(loop);
     SCRunLoopStop(loop);
@@ -235,8 +235,8 @@ static void *keep_own_loop(void *argument)
 TEST(the_loop_of_an_ended_thread_accepts_no_target)
 {
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop = NULL;
-    pthread_t                thread;
+    SCRunLoopRef loop = NULL;
+    pthread_t thread;
 
     target = expect_target("192.0.2.9");
     assert_int_equal(pthread_create(&thread, NULL, keep_own_loop, &loop), 0);

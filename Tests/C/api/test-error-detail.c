@@ -9,7 +9,7 @@
 #include "support/expect.h"
 
 static SCNetworkReachabilityRef target;
-static SCRunLoopRef             loop;
+static SCRunLoopRef loop;
 
 static void create_without_anything(void)
 {
@@ -32,7 +32,7 @@ static void create_from_a_unix_socket(void)
 
 static void create_for_two_families(void)
 {
-    const struct sockaddr_in  local = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    const struct sockaddr_in local = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
     const struct sockaddr_in6 remote = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
 
     SCNetworkReachabilityCreateWithAddressPair(NULL, (const struct sockaddr *)&local, (const struct sockaddr *)&remote);
@@ -66,7 +66,7 @@ static void create_with_a_newer_option(void)
 {
     struct {
         SCNetworkReachabilityOptions options;
-        uint64_t                     newer;
+        uint64_t newer;
     } larger = { { .size = sizeof larger, .nodename = "a.test" }, 1 };
 
     SCNetworkReachabilityCreateWithOptions(NULL, &larger.options);
@@ -94,7 +94,7 @@ static void create_with_two_interfaces(void)
 
 static void create_a_flow(const char *nodename, uint8_t protocol, uint16_t port, uint32_t reserved)
 {
-    const struct sockaddr_in     address = { .sin_family = AF_INET };
+    const struct sockaddr_in address = { .sin_family = AF_INET };
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
     options.nodename = nodename;
@@ -128,7 +128,7 @@ static void create_a_flow_with_a_reserved_field(void)
 static void create_with_name_and_address(void)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    const struct sockaddr_in     address = { .sin_family = AF_INET };
+    const struct sockaddr_in address = { .sin_family = AF_INET };
 
     options.nodename = "a.test";
     options.remoteAddress = (const struct sockaddr *)&address;
@@ -181,7 +181,7 @@ static void get_ways_to_nowhere(void)
 static void get_ways_of_no_size(void)
 {
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
-    SCNetworkReachabilityWay     way;
+    SCNetworkReachabilityWay way;
 
     SCNetworkReachabilityGetNetwork(target, &network, &way, 0, 1);
 }
@@ -430,8 +430,8 @@ static void start_thread(SCNetworkReachabilityRef changed, SCNetworkReachability
 TEST(another_failure_has_no_detail)
 {
     SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
-    SCNetworkReachabilityRef     name = expect_name("localhost"); /* it calls back at once */
-    pthread_t                    thread;
+    SCNetworkReachabilityRef name = expect_name("localhost"); /* it calls back at once */
+    pthread_t thread;
 
     context.info = &thread;
     assert_true(SCNetworkReachabilitySetCallback(name, start_thread, &context));

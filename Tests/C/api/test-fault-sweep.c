@@ -58,10 +58,10 @@ static const struct fault ways[] = {
 };
 #define WAYS (sizeof ways / sizeof ways[0])
 
-static struct fault fault;    /* the current fault */
-static const char  *function; /* the function that failed; NULL: none */
-static bool         sweeping, struck;
-static unsigned     points; /* that were visited: each with one kind of target, one call and one way to fail */
+static struct fault fault;   /* the current fault */
+static const char *function; /* the function that failed; NULL: none */
+static bool sweeping, struck;
+static unsigned points; /* that were visited: each with one kind of target, one call and one way to fail */
 
 static struct descriptors before; /* open when the scenario began */
 
@@ -146,8 +146,8 @@ static void sweep(size_t way_count, void (*scenario)(void))
 
 /* ---- The network ------------------------------------------------------------------------------------------------ */
 
-static struct writer             writer = { .fd = -1 };
-static unsigned                  peer; /* the other end of the link that all routes leave over */
+static struct writer writer = { .fd = -1 };
+static unsigned peer; /* the other end of the link that all routes leave over */
 static const struct writer_route defaults[] = { { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" },
                                                 { .prefix = "::/0", .gateway = "2001:db8::1", .expires = 100000 } };
 
@@ -191,8 +191,8 @@ static void end(void)
 
 static const struct kind {
     const char *name, *local, *remote, *interface;
-    uint32_t    options;
-    bool        socket; /* one that is connected to `remote` */
+    uint32_t options;
+    bool socket; /* one that is connected to `remote` */
 } kinds[] = {
     { .remote = "198.51.100.1" },
     { .remote = "2001:db8:1::1" },
@@ -211,13 +211,13 @@ static const struct kind {
 #define PAIR  3
 #define BOUND 4
 
-static const struct kind        *kind;
+static const struct kind *kind;
 static SCNetworkReachabilityPath right; /* its path without a fault */
 
 static SCNetworkReachabilityRef make_for_socket(void)
 {
-    struct sockaddr_storage  remote = expect_sockaddr(kind->remote);
-    const int                fd = socket(remote.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_storage remote = expect_sockaddr(kind->remote);
+    const int fd = socket(remote.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     SCNetworkReachabilityRef target;
 
     ((struct sockaddr_in *)&remote)->sin_port = htons(9);
@@ -230,7 +230,7 @@ static SCNetworkReachabilityRef make_for_socket(void)
 static SCNetworkReachabilityRef make(void)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    struct sockaddr_storage      local, remote;
+    struct sockaddr_storage local, remote;
 
     if (kind->socket)
         return make_for_socket();
@@ -349,7 +349,7 @@ static void expect_sound(SCNetworkReachabilityRef target)
 /* The tests of this section come first, before any other test of this process uses the library. */
 static void *use_current(void *target)
 {
-    SCRunLoopRef       loop = UNDER_FAULT(SCRunLoopGetCurrent());
+    SCRunLoopRef loop = UNDER_FAULT(SCRunLoopGetCurrent());
     SCRunLoopRunResult result;
 
     unit_complain_if(loop == NULL && !is_refused(), "no loop, and no reason");
@@ -390,8 +390,8 @@ static bool same_descriptors(const struct descriptors *then)
 static _Noreturn void run_first(void *(*use)(void *))
 {
     SCNetworkReachabilityRef target;
-    pthread_t                thread;
-    const long               blocks = faults_blocks();
+    pthread_t thread;
+    const long blocks = faults_blocks();
 
     target = make();
     unit_complain_if(target == NULL || pthread_create(&thread, NULL, use, (void *)(uintptr_t)target) != 0, "no thread");
@@ -424,7 +424,7 @@ static void *(*first_use)(void *);
 static void run_apart(void)
 {
     const pid_t child = fork();
-    int         status;
+    int status;
 
     assert_true(child >= 0);
     if (child == 0)
@@ -477,7 +477,7 @@ TEST(a_target_is_created_completely_or_not_at_all)
 
 static void get_flags(void)
 {
-    SCNetworkReachabilityRef   target = made();
+    SCNetworkReachabilityRef target = made();
     SCNetworkReachabilityFlags flags = 77;
 
     if (UNDER_FAULT(SCNetworkReachabilityGetFlags(target, &flags))) {
@@ -497,7 +497,7 @@ TEST(getflags_is_right_or_fails)
 
 static void get_path(void)
 {
-    SCNetworkReachabilityRef  target = made();
+    SCNetworkReachabilityRef target = made();
     SCNetworkReachabilityPath path, untouched;
 
     memset(&untouched, 77, sizeof untouched);
@@ -520,9 +520,9 @@ TEST(getpath_is_right_or_fails)
 
 static void wait_until_known(void)
 {
-    SCNetworkReachabilityRef  target = made();
+    SCNetworkReachabilityRef target = made();
     SCNetworkReachabilityPath path, untouched;
-    int                       result;
+    int result;
 
     memset(&untouched, 77, sizeof untouched);
     untouched.size = sizeof untouched;
@@ -596,10 +596,10 @@ TEST(flags_from_a_udp_socket_are_right_or_fail)
 
 static void get_description(void)
 {
-    static const char        start[] = "<SCNetworkReachability";
+    static const char start[] = "<SCNetworkReachability";
     SCNetworkReachabilityRef target = made();
-    char                     text[1024] = "", flags[64], wanted[128];
-    const size_t             length = UNDER_FAULT(SCNetworkReachabilityGetDescription(target, text, sizeof text));
+    char text[1024] = "", flags[64], wanted[128];
+    const size_t length = UNDER_FAULT(SCNetworkReachabilityGetDescription(target, text, sizeof text));
 
     assert_int_equal(length, strlen(text));
     assert_memory_equal(text, start, strlen(start));
@@ -630,7 +630,7 @@ static void release_info(const void *info)
 }
 
 static SCNetworkReachabilityFlags reported_flags;
-static int                        reports, held; /* held: references to the context of made_with_callback */
+static int reports, held; /* held: references to the context of made_with_callback */
 
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
@@ -659,7 +659,7 @@ static SCNetworkReachabilityRef made_with_callback(void)
 static void replace_callback(void)
 {
     SCNetworkReachabilityRef target = made();
-    int                      old = 0, fresh = 0;
+    int old = 0, fresh = 0;
 
     assert_true(set_callback(target, &old));
     if (UNDER_FAULT(set_callback(target, &fresh))) {
@@ -742,7 +742,7 @@ static SCBoolean stop(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 static void schedule_and_report(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     assert_non_null(loop);
     if (!UNDER_FAULT(schedule(target, loop))) {
@@ -766,7 +766,7 @@ TEST(a_scheduled_target_misses_no_change)
 static void run_first_pass(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     assert_non_null(loop);
     assert_true(schedule(target, loop));
@@ -788,7 +788,7 @@ TEST(a_target_whose_first_pass_fails_misses_no_change)
 static void schedule_and_stop(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     assert_non_null(loop);
     assert_true(schedule(target, loop));
@@ -807,7 +807,7 @@ static int home, abroad; /* network namespaces */
 static void schedule_from_abroad(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     assert_non_null(loop);
     assert_int_equal(setns(abroad, CLONE_NEWNET), 0);
@@ -828,7 +828,7 @@ static void schedule_from_abroad(void)
 static void create_and_go_abroad(void)
 {
     SCNetworkReachabilityRef target = UNDER_FAULT(make());
-    SCRunLoopRef             loop;
+    SCRunLoopRef loop;
 
     if (target == NULL) {
         expect_refused();
@@ -866,8 +866,8 @@ static void (*happen)(SCRunLoopRef loop), (*undo)(void);
 static void expect_event_reported(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef             loop = SCRunLoopCreate();
-    double                   until;
+    SCRunLoopRef loop = SCRunLoopCreate();
+    double until;
 
     assert_non_null(loop);
     assert_true(schedule(target, loop));
@@ -925,12 +925,12 @@ TEST(a_lost_carrier_is_finally_reported)
 static int find_event_socket(void)
 {
     struct descriptors now;
-    int                found = -1;
+    int found = -1;
 
     descriptors_read(&now);
     for (int fd = 0; fd <= now.highest; fd++) {
         struct sockaddr_nl address = { 0 };
-        socklen_t          length = sizeof address;
+        socklen_t length = sizeof address;
 
         if (!now.open[fd] || before.open[fd] || getsockname(fd, (struct sockaddr *)&address, &length) != 0 ||
             address.nl_family != AF_NETLINK || (address.nl_groups & RTMGRP_IPV4_ROUTE) == 0)
@@ -944,7 +944,7 @@ static int find_event_socket(void)
 
 static unsigned drops(int fd)
 {
-    uint32_t  figures[SK_MEMINFO_VARS];
+    uint32_t figures[SK_MEMINFO_VARS];
     socklen_t length = sizeof figures;
 
     assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_MEMINFO, figures, &length), 0);
@@ -955,8 +955,8 @@ static unsigned drops(int fd)
 static void lose_carrier_and_messages(SCRunLoopRef loop)
 {
     const struct writer_route other = { .prefix = "203.0.113.0/24", .gateway = "192.0.2.1" };
-    const int                 fd = find_event_socket(), smallest = 1;
-    unsigned                  dropped;
+    const int fd = find_event_socket(), smallest = 1;
+    unsigned dropped;
 
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &smallest, sizeof smallest), 0);
     for (int i = 0; i < 10; i++) {
@@ -984,9 +984,9 @@ static SCNetworkReachabilityRef perform_and_fetch(SCRunLoopRef loop, SCNetworkRe
 
 static void fetch_an_event(void)
 {
-    SCNetworkReachabilityRef   target = made(), changed;
+    SCNetworkReachabilityRef target = made(), changed;
     SCNetworkReachabilityFlags flags = 77;
-    SCRunLoopRef               loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     assert_non_null(loop);
     assert_true(schedule(target, loop));
@@ -1014,7 +1014,7 @@ TEST(a_change_is_finally_fetched)
 
 /* ---- Schedulers and forks ---------------------------------------------------------------------------------------- */
 
-static atomic_int  scheduler_reports;
+static atomic_int scheduler_reports;
 static atomic_uint scheduler_flags;
 
 static void note_scheduler_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -1068,7 +1068,7 @@ static void end_scheduled(SCNetworkReachabilityRef target)
 static void schedule_on_scheduler(void)
 {
     SCNetworkReachabilityRef target = made();
-    int                      calls;
+    int calls;
 
     assert_true(SCNetworkReachabilitySetCallback(target, note_scheduler_call, NULL));
     if (!UNDER_FAULT(set_scheduler(target))) {
@@ -1094,7 +1094,7 @@ TEST(a_target_on_a_scheduler_misses_no_change)
 static void lose_route_on_scheduler(void)
 {
     SCNetworkReachabilityRef target = made();
-    int                      calls;
+    int calls;
 
     assert_true(SCNetworkReachabilitySetCallback(target, note_scheduler_call, NULL));
     assert_true(set_scheduler(target));
@@ -1116,9 +1116,9 @@ TEST(the_library_thread_finally_reports_a_lost_route)
 static void fork_while_scheduled(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef             loop = SCRunLoopCreate();
-    bool                     is_child;
-    pid_t                    pid;
+    SCRunLoopRef loop = SCRunLoopCreate();
+    bool is_child;
+    pid_t pid;
 
     assert_non_null(loop);
     assert_true(schedule(target, loop));
@@ -1157,7 +1157,7 @@ static void change_unrelated(enum writer_action action)
 static void attach_filter(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     assert_non_null(loop);
     assert_true(schedule(target, loop));
@@ -1174,7 +1174,7 @@ static void attach_filter(void)
 static void detach_filter(void)
 {
     SCNetworkReachabilityRef first = made_with_callback(), second;
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     assert_non_null(loop);
     assert_true(schedule(first, loop));
@@ -1216,8 +1216,8 @@ TEST(the_filter_hides_no_change)
 static void await_result(SCNetworkReachabilityRef target, SCRunLoopRef loop, const char *address)
 {
     const struct sockaddr_storage wanted = expect_sockaddr(address);
-    const double                  until = watcher_now() + PATIENCE;
-    struct sockaddr_storage       found = { 0 };
+    const double until = watcher_now() + PATIENCE;
+    struct sockaddr_storage found = { 0 };
 
     while (watcher_now() < until) {
         if (SCNetworkReachabilityGetResolvedAddresses(target, &found, 1) == 1 &&
@@ -1242,8 +1242,8 @@ static void fault_end_after_lookup(SCNetworkReachabilityRef target)
 static void look_up(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef             loop = SCRunLoopCreate();
-    bool                     scheduled;
+    SCRunLoopRef loop = SCRunLoopCreate();
+    bool scheduled;
 
     assert_non_null(loop);
     fault_begin();
@@ -1270,7 +1270,7 @@ TEST(a_look_up_has_a_result_in_the_end)
 static void move_name(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     assert_non_null(loop);
     assert_true(schedule(target, loop));

@@ -15,9 +15,9 @@ static struct bench bench;
 /* ---- No lock ---------------------------------------------------------------------------------------------------- */
 
 struct query {
-    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityRef target;
     SCNetworkReachabilityFlags flags;
-    sem_t                      returned;
+    sem_t returned;
 };
 
 static void *query_flags(void *argument)
@@ -32,9 +32,9 @@ static void *query_flags(void *argument)
 /* On another thread, while this one holds every lock that the target's deliveries use. */
 static SCNetworkReachabilityFlags flags_while_all_is_locked(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 {
-    static struct query           query; /* not on the stack: helgrind does not know sem_timedwait */
+    static struct query query; /* not on the stack: helgrind does not know sem_timedwait */
     struct SCNetworkReachability *self = (struct SCNetworkReachability *)(uintptr_t)target;
-    pthread_t                     thread;
+    pthread_t thread;
 
     query.target = target;
     assert_int_equal(sem_init(&query.returned, 0, 0), 0);
@@ -80,8 +80,8 @@ TEST(get_flags_of_an_unfetched_change_takes_no_lock)
 
 struct glance {
     sem_t start;
-    int   delay;
-    bool  saw_the_change;
+    int delay;
+    bool saw_the_change;
 };
 
 static void *glance_at_flags(void *argument)
@@ -98,9 +98,9 @@ static void *glance_at_flags(void *argument)
 /* The library thread evaluates the reversal while another thread calls GetFlags once. */
 TEST(a_change_is_reported_exactly_if_get_flags_has_returned_it)
 {
-    const int     rounds = unit_is_under(NULL) ? 30 : 300;
+    const int rounds = unit_is_under(NULL) ? 30 : 300;
     struct glance glance;
-    pthread_t     thread;
+    pthread_t thread;
 
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     assert_int_equal(sem_init(&glance.start, 0, 0), 0);

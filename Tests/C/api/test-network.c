@@ -21,7 +21,7 @@
 
 struct view {
     SCNetworkReachabilityNetwork network;
-    SCNetworkReachabilityWay     ways[WAYS];
+    SCNetworkReachabilityWay ways[WAYS];
 };
 
 static struct watcher watcher; /* stopped at the end of each test */
@@ -52,7 +52,7 @@ static struct view view_of(SCNetworkReachabilityRef target)
 static struct view view_now(void)
 {
     SCNetworkReachabilityRef target = network_target();
-    const struct view        view = view_of(target);
+    const struct view view = view_of(target);
 
     SCNetworkReachabilityRelease(target);
     return view;
@@ -314,7 +314,7 @@ static int require_macvlan_on_tap(void)
 
 TEST(a_way_has_the_type_of_the_link_below_it)
 {
-    const int   tap = require_macvlan_on_tap();
+    const int tap = require_macvlan_on_tap();
     struct view view = view_now();
 
     expect_ways_of(&view, "m");
@@ -324,7 +324,7 @@ TEST(a_way_has_the_type_of_the_link_below_it)
 
 TEST(a_tunnel_names_the_type_of_the_link_below_its_carrier)
 {
-    const int   tap = require_macvlan_on_tap();
+    const int tap = require_macvlan_on_tap();
     struct view view;
 
     if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 remote 198.18.2.9"))
@@ -353,7 +353,7 @@ TEST(a_blackhole_for_the_first_addresses_hides_no_default)
 TEST(a_smaller_array_gets_the_first_ways)
 {
     SCNetworkReachabilityRef target = network_target();
-    struct view              view = { .network = kSCNetworkReachabilityNetworkInitializer };
+    struct view view = { .network = kSCNetworkReachabilityNetworkInitializer };
 
     namespace_ip("route add default via 192.0.2.1 metric 1");
     namespace_ip("route add default via 203.0.113.1 metric 2");
@@ -369,11 +369,11 @@ TEST(a_larger_structure_is_zeroed_beyond_the_known_fields)
 {
     struct {
         SCNetworkReachabilityWay way;
-        char                     more[8];
+        char more[8];
     } ways[2];
     struct {
         SCNetworkReachabilityNetwork network;
-        char                         more[8];
+        char more[8];
     } network;
     SCNetworkReachabilityRef target = network_target();
 
@@ -399,9 +399,9 @@ static void expect_refused(SCNetworkReachabilityRef target, SCNetworkReachabilit
 
 TEST(bad_arguments_are_refused)
 {
-    SCNetworkReachabilityRef     target = network_target(), plain = expect_target("0.0.0.0");
+    SCNetworkReachabilityRef target = network_target(), plain = expect_target("0.0.0.0");
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer, small = { 0 };
-    SCNetworkReachabilityWay     way;
+    SCNetworkReachabilityWay way;
 
     expect_refused(NULL, &network, &way, sizeof way);
     expect_refused(target, NULL, &way, sizeof way);
@@ -417,7 +417,7 @@ TEST(bad_arguments_are_refused)
 TEST(only_the_plain_default_path_has_the_option)
 {
     const struct sockaddr_storage any = expect_sockaddr("0.0.0.0"), host = expect_sockaddr("192.0.2.1");
-    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
     options.options = kSCNetworkReachabilityOptionNotifyNetwork;
     options.remoteAddress = (const struct sockaddr *)&host;
@@ -441,8 +441,8 @@ static const struct server_row {
     const char *resolv_conf;
     const char *upstream; /* NULL: there is no such file */
     const char *first;    /* of the servers */
-    uint32_t    count;
-    bool        is_reachable;
+    uint32_t count;
+    bool is_reachable;
 } server_rows[] = {
     { "on a directly attached network", "nameserver 192.0.2.53\n", NULL, "192.0.2.53", 1, true },
     { "without a route", "nameserver 198.51.100.53\n", NULL, "198.51.100.53", 1, false },
@@ -769,7 +769,7 @@ static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 TEST(the_library_thread_notices_a_mount)
 {
     SCNetworkReachabilityRef target = network_target();
-    struct queue             queue;
+    struct queue queue;
 
     etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
     queue_open(&queue, 0);
@@ -879,7 +879,7 @@ TEST(each_time_that_a_target_is_scheduled_makes_a_callback)
 TEST(a_fetch_returns_a_target_whose_network_changed)
 {
     SCNetworkReachabilityRef target = network_target(), changed;
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     namespace_ip("route add default via 192.0.2.1 metric 1");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -909,7 +909,7 @@ TEST(a_child_has_targets_of_its_own_and_the_parents_goes_on)
     expect_callback("a");
     if (child_fork(&child)) {
         SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
-        struct watcher               own = { 0 };
+        struct watcher own = { 0 };
 
         assert_false(SCNetworkReachabilityGetNetwork(watcher.target, &network, NULL, 0, 0));
         assert_int_equal(SCError(), ECHILD);
@@ -991,8 +991,8 @@ static void *retain_own_loop(void *argument)
 TEST(after_a_schedule_that_failed_the_kernel_is_queried)
 {
     SCNetworkReachabilityRef target = network_target();
-    pthread_t                thread;
-    void                    *ended_loop;
+    pthread_t thread;
+    void *ended_loop;
 
     unit_check(pthread_create(&thread, NULL, retain_own_loop, NULL), "pthread_create");
     unit_check(pthread_join(thread, &ended_loop), "pthread_join");

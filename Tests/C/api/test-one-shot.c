@@ -22,12 +22,12 @@
 
 /* A wait, on this thread or on another. */
 struct waiting {
-    SCNetworkReachabilityRef       target;
+    SCNetworkReachabilityRef target;
     SCNetworkReachabilityCondition condition;
-    double                         seconds;
-    SCNetworkReachabilityPath      path;
-    int                            result, error;
-    pthread_t                      thread;
+    double seconds;
+    SCNetworkReachabilityPath path;
+    int result, error;
+    pthread_t thread;
 };
 
 static void *run_wait(void *argument)
@@ -95,7 +95,7 @@ TEST(a_condition_that_holds_ends_the_wait_at_once)
 TEST(zero_seconds_get_the_path_and_do_not_wait)
 {
     SCNetworkReachabilityRef target = unreachable_target();
-    struct descriptors       before;
+    struct descriptors before;
 
     descriptors_read(&before);
     EXPECT_WAIT(target, REACHABLE, 0, 0, 0, NoRoute);
@@ -107,7 +107,7 @@ TEST(zero_seconds_get_the_path_and_do_not_wait)
 TEST(the_time_ends_the_wait_and_not_earlier)
 {
     SCNetworkReachabilityRef target = unreachable_target();
-    const double             started = watcher_now();
+    const double started = watcher_now();
 
     EXPECT_WAIT(target, REACHABLE, MOMENT, 0, 0, NoRoute);
     assert_true(watcher_now() - started >= MOMENT);
@@ -118,7 +118,7 @@ TEST(the_time_ends_the_wait_and_not_earlier)
 TEST(no_change_is_lost)
 {
     SCNetworkReachabilityRef target = unreachable_target();
-    const int                rounds = unit_is_under(NULL) ? 10 : 50;
+    const int rounds = unit_is_under(NULL) ? 10 : 50;
 
     for (int i = 0; i < rounds; i++) {
         struct waiting waiting;
@@ -140,10 +140,10 @@ static void ignore(int number)
 
 TEST(signals_do_not_end_the_wait)
 {
-    const struct sigaction   action = { .sa_handler = ignore };
-    struct sigaction         previous;
+    const struct sigaction action = { .sa_handler = ignore };
+    struct sigaction previous;
     SCNetworkReachabilityRef target = unreachable_target();
-    struct waiting           waiting;
+    struct waiting waiting;
 
     assert_int_equal(sigaction(SIGUSR1, &action, &previous), 0);
     begin_wait(&waiting, target, REACHABLE, LONG_TIME);
@@ -160,7 +160,7 @@ TEST(signals_do_not_end_the_wait)
 TEST(many_threads_wait_for_one_target)
 {
     SCNetworkReachabilityRef target = unreachable_target();
-    struct waiting           waiting[8];
+    struct waiting waiting[8];
 
     for (size_t i = 0; i < 8; i++)
         begin_wait(&waiting[i], target, REACHABLE, LONG_TIME);
@@ -196,8 +196,8 @@ static void perform_at_once(void *info, void (*work)(void *argument), void *argu
 TEST(a_target_on_a_scheduler_can_be_waited_for)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
-    SCNetworkReachabilityRef             target = unreachable_target();
-    struct waiting                       waiting;
+    SCNetworkReachabilityRef target = unreachable_target();
+    struct waiting waiting;
 
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     begin_wait(&waiting, target, REACHABLE, LONG_TIME);
@@ -215,10 +215,10 @@ static void wait_in_callback(SCNetworkReachabilityRef target, SCNetworkReachabil
 
 TEST(a_callback_may_wait)
 {
-    int                          result = 77;
+    int result = 77;
     SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
-    SCNetworkReachabilityRef     target = unreachable_target();
-    SCRunLoopRef                 loop = SCRunLoopCreate();
+    SCNetworkReachabilityRef target = unreachable_target();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     context.info = &result;
     assert_true(SCNetworkReachabilitySetCallback(target, wait_in_callback, &context));
@@ -234,7 +234,7 @@ TEST(a_callback_may_wait)
 TEST(a_wait_leaves_no_descriptor_and_no_thread)
 {
     SCNetworkReachabilityRef target = expect_name("nx.test");
-    struct descriptors       before;
+    struct descriptors before;
 
     EXPECT_WAIT(target, KNOWN, 0, 0, R, NamePending); /* opens what all targets share */
     descriptors_read(&before);
@@ -249,7 +249,7 @@ TEST(a_wait_leaves_no_descriptor_and_no_thread)
 TEST(a_name_is_looked_up_and_its_target_stays_pending)
 {
     SCNetworkReachabilityRef target = expect_name("v4only.test");
-    struct waiting           waiting;
+    struct waiting waiting;
 
     begin_wait(&waiting, target, KNOWN, LONG_TIME);
     expect_end(&waiting, 1, R, kSCNetworkReachabilityReasonNone);
@@ -276,7 +276,7 @@ static void begin_held_wait(struct waiting *waiting, SCNetworkReachabilityRef ta
 TEST(a_reply_ends_the_wait)
 {
     SCNetworkReachabilityRef target = expect_name("held.test");
-    struct waiting           waiting;
+    struct waiting waiting;
 
     begin_held_wait(&waiting, target);
     nameserver_release(names_server, "held");
@@ -288,7 +288,7 @@ TEST(a_reply_ends_the_wait)
 TEST(a_pending_name_is_neither_reachable_nor_not)
 {
     SCNetworkReachabilityRef target = expect_name("held.test");
-    struct waiting           waiting;
+    struct waiting waiting;
 
     begin_held_wait(&waiting, target);
     EXPECT_WAIT(target, REACHABLE, MOMENT, 0, R, NamePending);
@@ -320,8 +320,8 @@ TEST(the_addresses_of_a_scheduled_name_count_at_once)
 TEST(the_network_namespace_of_the_target_counts)
 {
     SCNetworkReachabilityRef target = unreachable_target();
-    const int                home = namespace_keep();
-    struct waiting           waiting;
+    const int home = namespace_keep();
+    struct waiting waiting;
 
     assert_true(namespace_enter());
     begin_wait(&waiting, target, REACHABLE, LONG_TIME);
@@ -335,7 +335,7 @@ TEST(the_network_namespace_of_the_target_counts)
 TEST(a_child_cannot_wait_for_an_inherited_target)
 {
     SCNetworkReachabilityRef target = expect_target(FAR);
-    pid_t                    child;
+    pid_t child;
 
     if (child_fork(&child)) {
         assert_int_equal(SCNetworkReachabilityWait(target, KNOWN, 0, NULL), -1);
@@ -351,13 +351,13 @@ TEST(a_child_cannot_wait_for_an_inherited_target)
 
 TEST(bad_arguments_are_refused_and_nothing_is_written)
 {
-    SCNetworkReachabilityRef  target = expect_target(FAR);
+    SCNetworkReachabilityRef target = expect_target(FAR);
     SCNetworkReachabilityPath path, untouched;
     static const struct {
         SCNetworkReachabilityCondition condition;
-        double                         seconds;
-        size_t                         size;
-        const char                    *argument;
+        double seconds;
+        size_t size;
+        const char *argument;
     } rows[] = {
         { KNOWN, NAN, sizeof path, "seconds" },
         { kSCNetworkReachabilityConditionChanged + 1, 1, sizeof path, "condition" },
@@ -385,7 +385,7 @@ TEST(a_larger_structure_is_filled_to_its_size)
     SCNetworkReachabilityRef target = expect_target(FAR);
     struct {
         SCNetworkReachabilityPath path;
-        unsigned char             more[8];
+        unsigned char more[8];
     } larger;
 
     memset(&larger, 77, sizeof larger);

@@ -12,9 +12,9 @@ int retry_main(int argc, char **argv);
 #define LONG_TIME patience_of(60.0) /* seconds: a sleep that a change ends earlier */
 #define MOMENT    0.02              /* a sleep that no change ends */
 
-static SCRunLoopRef             loop;
+static SCRunLoopRef loop;
 static SCNetworkReachabilityRef target;
-static struct retry             retry;
+static struct retry retry;
 
 static void begin(void)
 {
@@ -58,7 +58,7 @@ static void return_route(void)
 
 TEST(a_sleep_without_a_change_lasts_its_time_reachable_or_not)
 {
-    double       not_before = 0;
+    double not_before = 0;
     const double started = now();
 
     assert_int_equal(sleep_until_worth_it(loop, &retry, MOMENT, &not_before), 0);

@@ -33,8 +33,8 @@ static void await(sem_t *semaphore)
 /* Counts the calls of a target, and those outside its queue. */
 struct listener {
     const struct queue *queue; /* NULL: anywhere */
-    atomic_int          calls, elsewhere;
-    sem_t               called;
+    atomic_int calls, elsewhere;
+    sem_t called;
 };
 
 static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -67,7 +67,7 @@ static void run(const struct queue_work *work)
 static SCNetworkReachabilityRef make_due(struct queue *queue, struct listener *listener)
 {
     SCNetworkReachabilityRef target = name_target();
-    const unsigned long      before = queue_performs(queue);
+    const unsigned long before = queue_performs(queue);
 
     listener_set(listener, queue, target);
     assert_true(queue_set(queue, target));
@@ -78,7 +78,7 @@ static SCNetworkReachabilityRef make_due(struct queue *queue, struct listener *l
 /* Other targets are scheduled, get their callback, and are released. */
 static void come_and_go(int count)
 {
-    struct queue    queue;
+    struct queue queue;
     struct listener listener;
 
     queue_open(&queue, 0);
@@ -98,9 +98,9 @@ static void come_and_go(int count)
 /* ---- At once ---------------------------------------------------------------------------------------------------- */
 
 static struct {
-    char  name[16];
-    bool  all_blocked;
-    int   calls, inside, overlaps;
+    char name[16];
+    bool all_blocked;
+    int calls, inside, overlaps;
     sem_t called;
 } at_once;
 
@@ -132,7 +132,7 @@ static void look_at_the_thread(SCNetworkReachabilityRef target, SCNetworkReachab
 TEST(work_run_at_once_calls_on_the_library_thread)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
-    SCNetworkReachabilityRef             target;
+    SCNetworkReachabilityRef target;
 
     memset(&at_once, 0, sizeof at_once);
     assert_int_equal(sem_init(&at_once.called, 0, 0), 0);
@@ -164,7 +164,7 @@ static void start_over(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 TEST(a_callback_at_once_that_sets_its_scheduler_again_does_not_block_others)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
-    SCNetworkReachabilityRef             target;
+    SCNetworkReachabilityRef target;
 
     memset(&at_once, 0, sizeof at_once);
     assert_int_equal(sem_init(&at_once.called, 0, 0), 0);
@@ -186,8 +186,8 @@ TEST(a_callback_at_once_that_sets_its_scheduler_again_does_not_block_others)
 
 TEST(work_may_be_run_after_everything_is_gone)
 {
-    struct queue      queue;
-    struct listener   listener;
+    struct queue queue;
+    struct listener listener;
     struct queue_work work;
 
     queue_open(&queue, 0);
@@ -208,9 +208,9 @@ TEST(work_may_be_run_after_everything_is_gone)
 
 TEST(work_may_be_run_when_the_target_is_on_another_scheduler)
 {
-    struct queue             first, second;
-    struct listener          listener;
-    struct queue_work        work;
+    struct queue first, second;
+    struct listener listener;
+    struct queue_work work;
     SCNetworkReachabilityRef target;
 
     queue_open(&first, 0);
@@ -238,9 +238,9 @@ TEST(work_may_be_run_when_the_target_is_on_another_scheduler)
 
 TEST(a_target_whose_work_is_never_run_gets_no_more_callbacks)
 {
-    struct queue             queue;
-    struct listener          listener;
-    struct queue_work        lost;
+    struct queue queue;
+    struct listener listener;
+    struct queue_work lost;
     SCNetworkReachabilityRef target;
 
     queue_open(&queue, 0);
@@ -295,11 +295,11 @@ static void perform_never(void *info, void (*work)(void *argument), void *argume
 static void schedule_and_release(int count)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_never };
-    SCNetworkReachabilityContext         context = { .release = count_freed };
+    SCNetworkReachabilityContext context = { .release = count_freed };
 
     for (int i = 0; i < count; i++) {
         SCNetworkReachabilityRef target = name_target();
-        const int                before = atomic_load(&performs);
+        const int before = atomic_load(&performs);
 
         assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
         assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
@@ -325,7 +325,7 @@ static long heap(void)
 TEST(work_never_run_leaks_one_argument_only)
 {
     const long limit = 256; /* bytes for each: the argument of a work, not a target or a schedule */
-    long       before;
+    long before;
 
     schedule_and_release(100);
     atomic_store(&freed, 0);
@@ -340,9 +340,9 @@ TEST(work_never_run_leaks_one_argument_only)
 
 TEST(work_run_a_second_time_does_nothing)
 {
-    struct queue             queue;
-    struct listener          listener;
-    struct queue_work        work;
+    struct queue queue;
+    struct listener listener;
+    struct queue_work work;
     SCNetworkReachabilityRef target;
 
     queue_open(&queue, 0);
@@ -375,8 +375,8 @@ static void run_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
 
 TEST(work_run_inside_itself_does_nothing)
 {
-    struct queue             queue;
-    struct listener          listener;
+    struct queue queue;
+    struct listener listener;
     SCNetworkReachabilityRef target;
 
     queue_open(&queue, 0);
@@ -398,9 +398,9 @@ TEST(work_run_inside_itself_does_nothing)
 /* The second run comes while the next work of the same target is pending or runs. */
 TEST(a_second_run_does_not_run_the_next_work)
 {
-    struct queue             queue;
-    struct listener          listener;
-    struct queue_work        work;
+    struct queue queue;
+    struct listener listener;
+    struct queue_work work;
     SCNetworkReachabilityRef target;
 
     queue_open(&queue, 0);
@@ -428,11 +428,11 @@ TEST(a_second_run_does_not_run_the_next_work)
 TEST(a_second_run_never_makes_another_targets_callback)
 {
     enum { OTHERS = 100 };
-    static struct listener   listeners[OTHERS];
+    static struct listener listeners[OTHERS];
     SCNetworkReachabilityRef others[OTHERS];
-    struct queue             queue, other_queue;
-    struct listener          listener;
-    struct queue_work        work;
+    struct queue queue, other_queue;
+    struct listener listener;
+    struct queue_work work;
     SCNetworkReachabilityRef target;
 
     queue_open(&queue, 0);
@@ -471,7 +471,7 @@ TEST(a_second_run_never_makes_another_targets_callback)
 static struct {
     pthread_barrier_t together;
     struct queue_work work;
-    bool              over;
+    bool over;
 } crowd;
 
 /* Takes long enough for the other threads to run the same work. */
@@ -495,10 +495,10 @@ static void *run_together(void *unused)
 
 TEST(one_of_many_threads_that_run_a_work_makes_the_callback)
 {
-    struct queue             queue;
-    struct listener          listener;
+    struct queue queue;
+    struct listener listener;
     SCNetworkReachabilityRef target;
-    pthread_t                threads[RUNNERS];
+    pthread_t threads[RUNNERS];
 
     queue_open(&queue, 0);
     crowd.over = false;
@@ -537,11 +537,11 @@ TEST(one_of_many_threads_that_run_a_work_makes_the_callback)
 
 static struct {
     SCNetworkReachabilityRef target;
-    struct queue             queue; /* receives the work in the end */
-    struct queue             other;
-    SCRunLoopRef             loop;
+    struct queue queue; /* receives the work in the end */
+    struct queue other;
+    SCRunLoopRef loop;
     void (*inside)(void);
-    int   refused;
+    int refused;
     sem_t performed;
 } busy;
 
@@ -740,10 +740,10 @@ TEST_WITH(NULL, NULL, perform_may_replace_the_callback)
 
 static void ask_in_perform(void)
 {
-    SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
     SCNetworkReachabilityFlags flags;
-    SCNetworkReachabilityRef   fresh;
-    char                       text[512];
+    SCNetworkReachabilityRef fresh;
+    char text[512];
 
     check(SCNetworkReachabilityGetFlags(busy.target, &flags) && flags == R);
     check(SCNetworkReachabilityGetPath(busy.target, &path) && path.flags == R);

@@ -166,9 +166,9 @@ TEST(a_target_on_a_scheduler_gets_no_loop)
 }
 
 static struct {
-    struct queue             queue;
+    struct queue queue;
     SCNetworkReachabilityRef target;
-    int                      releases;
+    int releases;
 } rival;
 
 static const void *retain_and_be_late(const void *info)
@@ -212,10 +212,10 @@ TEST(a_refused_scheduler_is_released_if_it_was_retained)
 /* ---- The scheduler's own hooks ---------------------------------------------------------------------------------- */
 
 static struct {
-    char              first, kept;
-    const void       *retained, *released, *performed;
+    char first, kept;
+    const void *retained, *released, *performed;
     struct queue_work work;
-    char              order[16];
+    char order[16];
 } hooks;
 
 static const void *retain_hook(const void *info)
@@ -250,7 +250,7 @@ static void call_hook(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
 static SCNetworkReachabilityRef begin_with_hooks(bool retain, bool release)
 {
     SCNetworkReachabilityScheduler scheduler = { .info = &hooks.first, .perform = perform_hook };
-    SCNetworkReachabilityRef       target;
+    SCNetworkReachabilityRef target;
 
     memset(&hooks, 0, sizeof hooks);
     scheduler.retain = retain ? retain_hook : NULL;
@@ -286,7 +286,7 @@ TEST(the_value_that_retain_returns_is_used)
 TEST(hooks_may_be_missing)
 {
     for (int i = 0; i < 3; i++) {
-        const bool               retain = i == 1, release = i == 2;
+        const bool retain = i == 1, release = i == 2;
         SCNetworkReachabilityRef target = begin_with_hooks(retain, release);
 
         assert_ptr_equal(hooks.performed, retain ? &hooks.kept : &hooks.first);
@@ -493,10 +493,10 @@ TEST(a_callback_on_a_run_loop_may_move_to_a_scheduler)
 
 /* A callback that the test holds up, on a queue with its own threads. */
 static struct {
-    struct queue                        queue;
-    SCNetworkReachabilityRef            target;
-    sem_t                               entered, go_on;
-    atomic_int                          calls, inside, overlaps, elsewhere;
+    struct queue queue;
+    SCNetworkReachabilityRef target;
+    sem_t entered, go_on;
+    atomic_int calls, inside, overlaps, elsewhere;
     _Atomic(SCNetworkReachabilityFlags) flags;
 } held;
 
@@ -605,10 +605,10 @@ TEST(another_thread_may_release_everything_during_a_callback)
 /* ---- Many changes ----------------------------------------------------------------------------------------------- */
 
 static struct {
-    struct queue                        queue;
-    atomic_int                          calls, inside, overlaps, elsewhere, never;
+    struct queue queue;
+    atomic_int calls, inside, overlaps, elsewhere, never;
     _Atomic(SCNetworkReachabilityFlags) last;
-    sem_t                               called;
+    sem_t called;
 } many;
 
 static void note(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -628,8 +628,8 @@ static void note(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fla
 static void change_many_times(unsigned threads)
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
-    const int                 rounds = unit_is_under(NULL) && !unit_is_under("plain") ? 500 : 5000;
-    SCNetworkReachabilityRef  target;
+    const int rounds = unit_is_under(NULL) && !unit_is_under("plain") ? 500 : 5000;
+    SCNetworkReachabilityRef target;
 
     memset(&many, 0, sizeof many);
     assert_int_equal(sem_init(&many.called, 0, 0), 0);
@@ -671,7 +671,7 @@ TEST(the_last_callback_of_many_is_right_on_a_pool_of_threads)
 /* ---- GetFlags makes no system call ------------------------------------------------------------------------------ */
 
 static volatile sig_atomic_t system_calls;
-static sigjmp_buf            enough;
+static sigjmp_buf enough;
 
 /* A caught call has no effect, so its caller may retry for ever: a few are enough. */
 static void count_system_call(int signal)
@@ -682,9 +682,9 @@ static void count_system_call(int signal)
 }
 
 struct counted {
-    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityRef target;
     SCNetworkReachabilityFlags flags;
-    int                        error, calls, control;
+    int error, calls, control;
 };
 
 /* From now on each system call of this thread is caught and counted, except those that the thread needs to end. */
@@ -693,7 +693,7 @@ static int count_system_calls(void)
     static const int fine[] = { SYS_rt_sigreturn, SYS_exit, SYS_futex, SYS_madvise, SYS_munmap, SYS_rt_sigprocmask };
     enum { FINE = sizeof fine / sizeof fine[0] };
     struct sock_filter filter[2 * FINE + 2] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
-    struct sock_fprog  program = { .len = 2 * FINE + 2, .filter = filter };
+    struct sock_fprog program = { .len = 2 * FINE + 2, .filter = filter };
 
     for (int i = 0; i < FINE; i++) {
         filter[1 + 2 * i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)fine[i], 0, 1);
@@ -724,11 +724,11 @@ static void *get_flags_counted(void *argument)
 
 TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
 {
-    const char            *under = getenv("TEST_UNDER");
+    const char *under = getenv("TEST_UNDER");
     const struct sigaction counting = { .sa_handler = count_system_call };
-    struct sigaction       before;
-    struct counted         counted = { 0 };
-    pthread_t              thread;
+    struct sigaction before;
+    struct counted counted = { 0 };
+    pthread_t thread;
 
     if (unit_is_under(NULL) && !unit_is_under("clang"))
         SKIP("%s makes system calls of its own", under);

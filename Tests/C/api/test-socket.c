@@ -111,7 +111,7 @@ static void expect_error(int fd, int error)
 TEST(a_socket_that_has_no_other_end_is_refused)
 {
     const int listening = open_socket(AF_INET, SOCK_STREAM);
-    int       pair[2];
+    int pair[2];
 
     assert_int_equal(listen(listening, 1), 0);
     expect_error(listening, ENOTCONN);
@@ -131,9 +131,9 @@ TEST(a_socket_that_has_no_other_end_is_refused)
 
 TEST_EACH(a_socket_is_the_pair_of_its_addresses, families)
 {
-    SCNetworkReachabilityRef  target;
+    SCNetworkReachabilityRef target;
     SCNetworkReachabilityPath path;
-    char                      text[512];
+    char text[512];
 
     add_default(row);
     target = target_of(udp_socket(row->near, 4000, row->far, 53));
@@ -195,8 +195,8 @@ TEST(rules_select_by_all_that_the_socket_says)
 TEST(an_ipv4_address_in_an_ipv6_socket_is_ipv4)
 {
     SCNetworkReachabilityRef target;
-    const int                fd = open_socket(AF_INET6, SOCK_DGRAM), class = 0x10;
-    struct sockaddr_in6      mapped = { .sin6_family = AF_INET6, .sin6_port = htons(53) };
+    const int fd = open_socket(AF_INET6, SOCK_DGRAM), class = 0x10;
+    struct sockaddr_in6 mapped = { .sin6_family = AF_INET6, .sin6_port = htons(53) };
 
     add_default(&families[0]);
     assert_int_equal(inet_pton(AF_INET6, "::ffff:" FAR_IPV4, &mapped.sin6_addr), 1);
@@ -213,7 +213,7 @@ TEST(an_ipv4_address_in_an_ipv6_socket_is_ipv4)
 TEST_EACH(a_socket_that_is_bound_to_a_device_takes_its_routes, families)
 {
     SCNetworkReachabilityRef target;
-    int                      fd = open_socket(expect_sockaddr(row->far).ss_family, SOCK_DGRAM);
+    int fd = open_socket(expect_sockaddr(row->far).ss_family, SOCK_DGRAM);
 
     add_default(row);
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "a", 1), 0);
@@ -235,7 +235,7 @@ TEST_EACH(a_socket_that_is_bound_to_a_device_takes_its_routes, families)
 static int open_connection(int *ret_listening)
 {
     const int here = namespace_keep();
-    int       there, listening, fd;
+    int there, listening, fd;
 
     assert_true(namespace_enter());
     there = namespace_keep();
@@ -262,8 +262,8 @@ static int open_connection(int *ret_listening)
 static void expect_established(int fd)
 {
     struct tcp_info info;
-    socklen_t       length = sizeof info;
-    int             error = -1;
+    socklen_t length = sizeof info;
+    int error = -1;
 
     assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length), 0);
     assert_int_equal(info.tcpi_state, TCP_ESTABLISHED);
@@ -277,7 +277,7 @@ static void expect_established(int fd)
 TEST(a_better_default_route_makes_the_source_of_a_connection_foreign)
 {
     struct watcher watcher;
-    int            fd, listening;
+    int fd, listening;
 
     add_default(&families[0]);
     fd = open_connection(&listening);
@@ -324,12 +324,12 @@ enum { MANY = 500 };
 
 static struct {
     struct watcher watchers[MANY];
-    SCRunLoopRef   loop;
+    SCRunLoopRef loop;
 } many;
 
 static unsigned long count_queries(void)
 {
-    char        text[2048];
+    char text[2048];
     const char *counter;
 
     SCNetworkReachabilityGetDescription(many.watchers[0].target, text, sizeof text);
@@ -342,7 +342,7 @@ static void schedule_many(const struct family *family)
 {
     for (uint16_t i = 0; i < MANY; i++) {
         SCNetworkReachabilityRef target;
-        char                     far[INET6_ADDRSTRLEN];
+        char far[INET6_ADDRSTRLEN];
 
         if (family->ip[0] == '-')
             snprintf(far, sizeof far, "2001:db8:7::%x", i + 1);

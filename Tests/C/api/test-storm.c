@@ -51,18 +51,18 @@ enum place { LOOP, SERIAL, POOL };
 
 static const struct {
     const char *name;
-    enum place  place;
+    enum place place;
 } places[] = { { "on_a_loop", LOOP }, { "on_a_serial_scheduler", SERIAL }, { "on_a_pool", POOL } };
 
 static struct {
-    enum place               place;
-    SCRunLoopRef             loop;
-    struct queue             queue;
-    struct writer            writer;
+    enum place place;
+    SCRunLoopRef loop;
+    struct queue queue;
+    struct writer writer;
     SCNetworkReachabilityRef keeper; /* stays scheduled: otherwise each round opens and closes sockets and a thread */
-    pthread_t                driver, changer;
-    atomic_bool              over;
-    bool                     raging;
+    pthread_t driver, changer;
+    atomic_bool over;
+    bool raging;
 } storm;
 
 static void *drive(void *loop)
@@ -208,12 +208,12 @@ static void end_callbacks(enum ending ending, SCNetworkReachabilityRef target, s
 
 static void end_one(enum ending ending, bool both_hooks)
 {
-    static struct listener       listener, next;
-    SCNetworkReachabilityRef     target = expect_target("198.51.100.7");
+    static struct listener listener, next;
+    SCNetworkReachabilityRef target = expect_target("198.51.100.7");
     SCNetworkReachabilityContext context = { .info = &listener,
                                              .retain = both_hooks ? listener_retain : NULL,
                                              .release = both_hooks ? listener_release : release_listener_alone };
-    int                          calls;
+    int calls;
 
     listener = storm_listener();
     next = storm_listener();
@@ -284,8 +284,8 @@ TEST_EACH(a_target_may_be_released_while_it_is_delivered, places)
 /* The same target all the time: its callback is set and cleared at every moment of a delivery. */
 TEST_EACH(calls_stay_on_their_schedule_while_the_callback_is_set_and_cleared, places)
 {
-    static struct listener   listener;
-    const unsigned           rounds = rounds_wanted() * 10;
+    static struct listener listener;
+    const unsigned rounds = rounds_wanted() * 10;
     SCNetworkReachabilityRef target;
 
     storm_begin(row->place);
@@ -317,8 +317,8 @@ TEST_EACH(calls_stay_on_their_schedule_while_the_callback_is_set_and_cleared, pl
 /* Two targets have the same change. The first callback waits, so that the other is certainly queued. */
 static struct {
     SCNetworkReachabilityRef targets[2];
-    atomic_int               first; /* which one was called; -1: none yet */
-    sem_t                    entered, go_on;
+    atomic_int first; /* which one was called; -1: none yet */
+    sem_t entered, go_on;
 } queued;
 
 static void wait_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -338,7 +338,7 @@ static void wait_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFl
 static void end_queued(enum ending ending)
 {
     SCNetworkReachabilityContext context = { 0 };
-    SCNetworkReachabilityRef     other;
+    SCNetworkReachabilityRef other;
 
     atomic_store(&queued.first, -1);
     for (int i = 0; i < 2; i++) {
@@ -397,9 +397,9 @@ TEST(queued_work_is_dropped_when_another_thread_unschedules)
 
 static struct {
     SCRunLoopRef loops[LOOPS];
-    pthread_t    threads[LOOPS];
-    atomic_uint  calls; /* how many changes have been reported */
-    atomic_int   inside;
+    pthread_t threads[LOOPS];
+    atomic_uint calls; /* how many changes have been reported */
+    atomic_int inside;
 } several;
 
 /* The flags of the target after each change, repeatedly. */
@@ -440,9 +440,9 @@ static void make_change(struct writer *writer, unsigned number, unsigned index)
 TEST(several_loops_report_each_change_once_and_in_order)
 {
     SCNetworkReachabilityRef target;
-    struct writer            writer;
-    const unsigned           rounds = rounds_wanted();
-    unsigned                 index;
+    struct writer writer;
+    const unsigned rounds = rounds_wanted();
+    unsigned index;
 
     namespace_require_pair();
     index = writer_index("a");

@@ -13,13 +13,13 @@
 static void check_capacities(size_t (*write)(const void *subject, char *buffer, size_t capacity), const void *subject)
 {
     const size_t whole_length = write(subject, NULL, 0);
-    char        *whole = malloc(whole_length + 1);
+    char *whole = malloc(whole_length + 1);
 
     assert_non_null(whole);
     assert_int_equal(write(subject, whole, whole_length + 1), whole_length);
     assert_int_equal(strlen(whole), whole_length);
     for (size_t capacity = 1; capacity <= whole_length + 3; capacity++) {
-        char        *buffer = malloc(capacity);
+        char *buffer = malloc(capacity);
         const size_t shown = capacity - 1 < whole_length ? capacity - 1 : whole_length;
 
         assert_non_null(buffer);
@@ -38,7 +38,7 @@ TEST(flags_are_written_in_apple_s_words)
 {
     static const struct {
         SCNetworkReachabilityFlags flags;
-        const char                *text;
+        const char *text;
     } rows[] = {
         { 0, "Not Reachable" },
         { R, "Reachable" },
@@ -76,7 +76,7 @@ static size_t write_flags(const void *subject, char *buffer, size_t capacity)
 TEST(flags_fit_any_capacity)
 {
     static const SCNetworkReachabilityFlags all[] = { 0, R, R | L | D, 0xffffffff };
-    char                                    untouched = 'x';
+    char untouched = 'x';
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         check_capacities(write_flags, &all[i]);
@@ -189,7 +189,7 @@ TEST(control_characters_of_a_name_are_escaped_in_a_description)
 TEST(control_characters_of_an_interface_s_name_are_escaped_in_a_description)
 {
     SCNetworkReachabilityRef target;
-    char                     text[2048];
+    char text[2048];
 
     namespace_require();
     namespace_add_pair();
@@ -214,8 +214,8 @@ TEST(an_escaped_description_fits_any_capacity)
 TEST(the_description_of_a_scheduled_target_holds_its_flags)
 {
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop;
-    char                     subject[128];
+    SCRunLoopRef loop;
+    char subject[128];
 
     namespace_require();
     namespace_add_pair();
@@ -247,7 +247,7 @@ TEST(a_description_holds_the_whole_path)
 {
     static const char *const words[] = { "Reachable", "via 192.0.2.1", "dev a", "src 192.0.2.2", "none", "mtu 1500" };
     SCNetworkReachabilityRef target;
-    char                     text[2048];
+    char text[2048];
 
     namespace_require();
     namespace_add_pair();
@@ -288,9 +288,9 @@ TEST(the_description_of_an_address_needs_no_resolver)
 TEST_WITH(NULL, names_end, a_description_holds_the_state_and_result_of_a_look_up)
 {
     static const struct {
-        const char                *name;
+        const char *name;
         SCNetworkReachabilityFlags flags;
-        const char                *words;
+        const char *words;
     } rows[] = {
         { "v4only.test", R, "looked up" },
         { "nx.test", 0, "looked up" },

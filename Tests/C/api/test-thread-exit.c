@@ -150,7 +150,7 @@ static void run_at_once(void *info, void (*work)(void *argument), void *argument
 }
 
 static struct {
-    sem_t       called;
+    sem_t called;
     atomic_uint flags;
 } library;
 
@@ -166,7 +166,7 @@ static void note_and_exit(SCNetworkReachabilityRef target, SCNetworkReachability
 TEST(the_library_starts_another_thread_of_its_own)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
-    SCNetworkReachabilityRef             target = expect_target(FAR);
+    SCNetworkReachabilityRef target = expect_target(FAR);
 
     assert_int_equal(sem_init(&library.called, 0, 0), 0);
     assert_true(SCNetworkReachabilitySetCallback(target, note_and_exit, NULL));

@@ -25,11 +25,11 @@ static int changes(void)
 }
 
 static struct shared {
-    SCNetworkReachabilityRef            targets[TARGETS];
-    SCRunLoopRef                        loops[LOOPS];
-    atomic_bool                         done;
-    atomic_int                          inside[TARGETS];
-    atomic_int                          overlaps, calls, retains, releases;
+    SCNetworkReachabilityRef targets[TARGETS];
+    SCRunLoopRef loops[LOOPS];
+    atomic_bool done;
+    atomic_int inside[TARGETS];
+    atomic_int overlaps, calls, retains, releases;
     _Atomic(SCNetworkReachabilityFlags) last[TARGETS];
 } shared;
 
@@ -78,8 +78,8 @@ static void *drive(void *loop)
 static void *query_targets(void *unused)
 {
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-    struct sockaddr_storage   address;
-    char                      text[512];
+    struct sockaddr_storage address;
+    char text[512];
 
     for (size_t i = 0; !shared.done; i++) {
         const SCNetworkReachabilityRef target = SCNetworkReachabilityRetain(shared.targets[i % TARGETS]);
@@ -108,7 +108,7 @@ static void *reschedule(void *unused)
 {
     for (size_t i = 0; !shared.done; i++) {
         const SCNetworkReachabilityRef target = shared.targets[i % TARGETS];
-        const SCRunLoopRef             loop = shared.loops[i / TARGETS % LOOPS];
+        const SCRunLoopRef loop = shared.loops[i / TARGETS % LOOPS];
 
         if (SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopCommonModes))
             SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopCommonModes);
@@ -120,7 +120,7 @@ static void *create_and_release(void *unused)
 {
     while (!shared.done) {
         SCNetworkReachabilityRef target = expect_target("198.51.100.9");
-        SCRunLoopRef             loop = SCRunLoopCreate();
+        SCRunLoopRef loop = SCRunLoopCreate();
 
         SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode);
         SCRunLoopPerform(loop, 0);
@@ -149,9 +149,9 @@ static void *fetch(void *unused)
 static void storm(void *(*const bodies[])(void *), size_t count)
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
-    pthread_t                 threads[LOOPS + 8];
-    size_t                    started = 0;
-    struct writer             writer;
+    pthread_t threads[LOOPS + 8];
+    size_t started = 0;
+    struct writer writer;
 
     shared.done = false;
     assert_int_equal(writer_open(&writer), 0);
@@ -257,7 +257,7 @@ TEST(all_calls_run_at_once)
 
 static struct {
     SCNetworkReachabilityRef target;
-    atomic_int               ready;
+    atomic_int ready;
 } first_use;
 
 /* Both threads go on at the same moment: a pthread_barrier_t wakes the second one later. */

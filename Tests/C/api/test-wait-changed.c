@@ -14,12 +14,12 @@
 
 struct waiting {
     SCNetworkReachabilityRef target;
-    double                   seconds;
+    double seconds;
     void (*at_start)(void);
     SCNetworkReachabilityPath path;
-    int                       result;
-    sem_t                     begun;
-    pthread_t                 thread;
+    int result;
+    sem_t begun;
+    pthread_t thread;
 };
 
 static _Thread_local struct waiting *waiting_here;
@@ -102,7 +102,7 @@ static SCNetworkReachabilityRef unreachable_target(void)
 TEST(a_target_that_becomes_reachable_ends_the_wait)
 {
     SCNetworkReachabilityRef target = unreachable_target();
-    struct waiting           waiting;
+    struct waiting waiting;
 
     begin_wait(&waiting, target);
     add_route();
@@ -113,7 +113,7 @@ TEST(a_target_that_becomes_reachable_ends_the_wait)
 TEST(a_target_that_was_lost_during_the_wait_ends_it_when_it_is_back)
 {
     SCNetworkReachabilityRef target = expect_target(FAR);
-    struct waiting           waiting, observer;
+    struct waiting waiting, observer;
 
     begin_wait(&waiting, target);
     delete_route();
@@ -165,7 +165,7 @@ static void add_second_pair(void)
 TEST_EACH(another_way_to_the_target_ends_the_wait, changes)
 {
     SCNetworkReachabilityRef target = expect_target(FAR);
-    struct waiting           waiting;
+    struct waiting waiting;
 
     add_second_pair();
     begin_wait(&waiting, target);
@@ -206,7 +206,7 @@ TEST(a_change_away_and_back_between_two_evaluations_does_not_end_the_wait)
 TEST(no_outage_that_lasts_over_the_start_is_lost)
 {
     SCNetworkReachabilityRef target = unreachable_target();
-    const int                rounds = unit_is_under(NULL) ? 10 : 50;
+    const int rounds = unit_is_under(NULL) ? 10 : 50;
 
     for (int i = 0; i < rounds; i++) {
         struct waiting waiting;
@@ -225,11 +225,11 @@ TEST(a_reachable_target_that_does_not_change_sleeps_for_the_time)
 {
     static const char *const addresses[] = { FAR,       "192.0.2.1",     "192.0.2.2", "127.0.0.1",
                                              "0.0.0.0", "2001:db8:7::1", "::1" };
-    const double             started = watcher_now();
+    const double started = watcher_now();
 
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
         SCNetworkReachabilityRef target = expect_target(addresses[i]);
-        struct waiting           waiting = { .target = target, .seconds = MOMENT };
+        struct waiting waiting = { .target = target, .seconds = MOMENT };
 
         run_wait(&waiting);
         waiting_here = NULL;
@@ -253,7 +253,7 @@ TEST(zero_seconds_do_not_wait_and_find_no_change)
 TEST(an_unreachable_target_sleeps_for_the_time_whatever_its_reason_becomes)
 {
     SCNetworkReachabilityRef target = unreachable_target();
-    struct waiting           waiting = { .target = target, .seconds = 0.2 };
+    struct waiting waiting = { .target = target, .seconds = 0.2 };
 
     start_wait(&waiting);
     patience_await(&waiting.begun, "the wait does not begin");

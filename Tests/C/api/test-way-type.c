@@ -17,7 +17,7 @@ static struct watcher watcher; /* stopped at the end of each test */
 static SCNetworkReachabilityWay way_of(SCNetworkReachabilityRef target)
 {
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
-    SCNetworkReachabilityWay     way;
+    SCNetworkReachabilityWay way;
 
     if (!SCNetworkReachabilityGetNetwork(target, &network, &way, sizeof way, 1))
         fail_msg("GetNetwork: %s", SCErrorString(SCError()));
@@ -33,10 +33,10 @@ static SCNetworkReachabilityRef network_target(void)
 
 /* How a link is made, and what it is. "a" and "c" are ends of veth pairs, whose other ends are in this namespace. */
 struct kind {
-    const char                        *commands[3];
-    const char                        *name;
+    const char *commands[3];
+    const char *name;
     SCNetworkReachabilityInterfaceType type;
-    bool                               is_cable, is_known_at_once;
+    bool is_cable, is_known_at_once;
 };
 
 #define TYPE(name) kSCNetworkReachabilityInterfaceType##name
@@ -144,7 +144,7 @@ TEST_WITH(NULL, NULL, each_kind_of_link_has_one_type)
 static void expect_cable_to(const struct namespace_other *other, unsigned index, bool is_known_at_once)
 {
     const struct kind kind = { { NULL }, "veth to another namespace", TYPE(Virtual), true, is_known_at_once };
-    char              command[100];
+    char command[100];
 
     /* Made in the other namespace: Linux 6.1 refuses an index that a link of the calling one has. */
     snprintf(command, sizeof command, "link add name y index %u type veth peer name x netns %d", index, (int)gettid());
@@ -189,10 +189,10 @@ TEST(a_tunnel_knows_that_a_cable_carries_it)
 /* Programs of the first version pass the size of a way that ended before the fields about the type. */
 TEST(a_way_of_the_first_version_gets_no_more_than_its_fields)
 {
-    SCNetworkReachabilityRef     target = network_target();
+    SCNetworkReachabilityRef target = network_target();
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
-    SCNetworkReachabilityWay     way;
-    const size_t                 size = offsetof(SCNetworkReachabilityWay, interfaceTypeIsKnown);
+    SCNetworkReachabilityWay way;
+    const size_t size = offsetof(SCNetworkReachabilityWay, interfaceTypeIsKnown);
 
     namespace_ip("route add default via 192.0.2.1");
     memset(&way, 0x55, sizeof way);

@@ -29,10 +29,10 @@
 
 ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
 ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
-int     __real_socket(int family, int type, int protocol);
-int     __wrap_socket(int family, int type, int protocol);
+int __real_socket(int family, int type, int protocol);
+int __wrap_socket(int family, int type, int protocol);
 
-static struct writer             writer;
+static struct writer writer;
 static const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
 
 /* ---- Children --------------------------------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ TEST_EACH(the_parent_never_gets_the_reply_to_a_child, makers)
     EXPECT(reachable, R, None);
     for (int i = 0; i < ROUNDS; i++) {
         pid_t child;
-        int   status;
+        int status;
 
         if (make_child(row, &child)) {
             stops_at_receive = true;
@@ -136,12 +136,12 @@ TEST_EACH(the_parent_never_gets_the_reply_to_a_child, makers)
 TEST_EACH(such_a_child_releases_what_it_inherited_and_the_parent_is_told_of_changes, makers)
 {
     struct watcher watcher;
-    pid_t          child;
+    pid_t child;
 
     watcher_start(&watcher, expect_target("198.51.100.7"));
     if (make_child(row, &child)) {
         const bool performs = SCRunLoopPerform(watcher.loop, 0) != -1;
-        SCBoolean  unscheduled;
+        SCBoolean unscheduled;
 
         SCRunLoopWakeUp(watcher.loop);
         unscheduled = SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode);
@@ -165,12 +165,12 @@ static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 /* Without assertions: they belong to the parent. */
 static bool uses_new_objects(void)
 {
-    SCRunLoopRef                 loop = SCRunLoopCreate();
-    SCNetworkReachabilityRef     target = SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
-    SCNetworkReachabilityFlags   told = R;
+    SCRunLoopRef loop = SCRunLoopCreate();
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
+    SCNetworkReachabilityFlags told = R;
     SCNetworkReachabilityContext context = { .info = &told };
-    struct writer                own;
-    bool                         is_right = loop != NULL && target != NULL && is_reachable(target);
+    struct writer own;
+    bool is_right = loop != NULL && target != NULL && is_reachable(target);
 
     is_right = is_right && SCNetworkReachabilitySetCallback(target, count_call, &context);
     is_right = is_right && SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode);
@@ -187,12 +187,12 @@ static bool uses_new_objects(void)
 TEST_EACH(such_a_child_uses_new_objects_and_so_does_its_child, makers)
 {
     SCNetworkReachabilityRef inherited = expect_target("198.51.100.7");
-    pid_t                    child, grandchild;
+    pid_t child, grandchild;
 
     EXPECT(inherited, R, None);
     if (make_child(row, &child)) {
         SCNetworkReachabilityRef own = SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
-        int                      status = -1;
+        int status = -1;
 
         if (!is_refused(inherited) || !is_reachable(own) || !uses_new_objects())
             end_child(false);
@@ -209,13 +209,13 @@ TEST_EACH(such_a_child_uses_new_objects_and_so_does_its_child, makers)
 TEST(after_such_a_child_fork_works_as_ever)
 {
     SCNetworkReachabilityRef inherited = expect_target("198.51.100.7");
-    pid_t                    child, grandchild;
+    pid_t child, grandchild;
 
     EXPECT(inherited, R, None);
     if (make_child(&makers[0], &child)) {
         SCNetworkReachabilityRef own = SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
-        int                      status = -1;
-        bool                     is_right = is_reachable(own);
+        int status = -1;
+        bool is_right = is_reachable(own);
 
         grandchild = fork();
         if (grandchild == 0)
@@ -229,7 +229,7 @@ TEST(after_such_a_child_fork_works_as_ever)
 /* ---- A lock of another thread ----------------------------------------------------------------------------------- */
 
 static __thread bool waits_in_socket;
-static sem_t         is_in_socket, may_go_on;
+static sem_t is_in_socket, may_go_on;
 
 int __wrap_socket(int family, int type, int protocol)
 {
@@ -251,7 +251,7 @@ static void *create_slowly(void *unused)
 TEST(such_a_child_does_not_wait_for_a_lock_of_another_thread)
 {
     pthread_t thread;
-    pid_t     child;
+    pid_t child;
 
     if (unit_is_under("tsan") || unit_is_under("asan"))
         SKIP("the sanitizers' own locks stay locked in such a child");
@@ -271,7 +271,7 @@ TEST(such_a_child_does_not_wait_for_a_lock_of_another_thread)
 PART(fork_where_no_memory_is_cleared)
 {
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
-    pid_t                    child;
+    pid_t child;
 
     MUST(is_reachable(target));
     child = fork();

@@ -30,12 +30,12 @@
 #include "support/patience.h"
 #include "support/resolver.h"
 
-int     __real_open(const char *path, int flags, ...);
-int     __wrap_open(const char *path, int flags, ...);
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
 ssize_t __real_read(int fd, void *bytes, size_t size);
 ssize_t __wrap_read(int fd, void *bytes, size_t size);
-int     __real_close(int fd);
-int     __wrap_close(int fd);
+int __real_close(int fd);
+int __wrap_close(int fd);
 
 static struct descriptors before; /* open descriptors that do not belong to the library */
 
@@ -51,9 +51,9 @@ static void begin(void)
 /* The next such call on such a file waits until the gate is opened. */
 static struct {
     const char *call, *file; /* the beginning of what /proc/self/fd shows */
-    pid_t       process;
+    pid_t process;
     atomic_bool closed, waits; /* a thread waits at it */
-    sem_t       reached, open;
+    sem_t reached, open;
 } gate;
 
 static void close_gate(const char *call, const char *file)
@@ -95,7 +95,7 @@ static void pass_gate_with(const char *call, int fd)
 int __wrap_open(const char *path, int flags, ...)
 {
     va_list arguments;
-    mode_t  mode;
+    mode_t mode;
 
     va_start(arguments, flags);
     mode = va_arg(arguments, mode_t);
@@ -122,7 +122,7 @@ int __wrap_close(int fd)
 /* Reads the resolver files, and opens and closes descriptors of every kind. */
 static void *use_a_name(void *unused)
 {
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
     SCNetworkReachabilityRef target = expect_name("name.example");
 
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -138,7 +138,7 @@ static sem_t finished;
 static void expect_no_inherited_descriptor(const char *kept)
 {
     struct descriptors now;
-    char               path[32], file[256] = "";
+    char path[32], file[256] = "";
 
     bool keeps = false;
 
@@ -173,7 +173,7 @@ static void *fork_and_create(void *kept)
 
 static const struct {
     const char *name, *call, *file;
-    char       *kept; /* by a child */
+    char *kept; /* by a child */
 } waits[] = {
     { "open_resolv_conf", "open", ETC_RESOLV_CONF, NULL },
     { "read_resolv_conf", "read", ETC_RESOLV_CONF, ETC_RESOLV_CONF },
@@ -238,7 +238,7 @@ static int open_same_kind(int fd)
 static int replace_descriptors(bool by_same_kind)
 {
     struct descriptors now;
-    int                count = 0;
+    int count = 0;
 
     descriptors_read(&now);
     for (int fd = 0; fd <= now.highest; fd++) {
@@ -254,7 +254,7 @@ static int replace_descriptors(bool by_same_kind)
 }
 
 struct uses {
-    SCRunLoopRef             loop;
+    SCRunLoopRef loop;
     SCNetworkReachabilityRef address, name;
 };
 
@@ -280,14 +280,14 @@ static void end_uses(struct uses *uses)
 
 static const struct {
     const char *name;
-    bool        by_same_kind;
+    bool by_same_kind;
 } files[] = { { "pipe", false }, { "same_kind", true } };
 
 TEST_EACH(a_child_closes_no_file_with_the_number_of_a_closed_descriptor, files)
 {
     struct descriptors replaced;
-    struct uses        uses;
-    pid_t              child;
+    struct uses uses;
+    pid_t child;
 
     begin_uses(&uses);
     assert_true(replace_descriptors(row->by_same_kind) >= 6);
@@ -304,7 +304,7 @@ TEST_EACH(a_child_closes_no_file_with_the_number_of_a_closed_descriptor, files)
 TEST_EACH(releasing_closes_no_file_with_the_number_of_a_closed_descriptor, files)
 {
     struct descriptors replaced;
-    struct uses        uses;
+    struct uses uses;
 
     begin_uses(&uses);
     assert_true(replace_descriptors(row->by_same_kind) >= 6);
@@ -317,8 +317,8 @@ TEST_EACH(releasing_closes_no_file_with_the_number_of_a_closed_descriptor, files
 TEST(a_loop_closes_no_descriptor_of_a_later_loop_that_has_its_numbers)
 {
     SCRunLoopRef first = SCRunLoopCreate(), second;
-    const int    number = SCRunLoopGetFileDescriptor(first);
-    pid_t        child;
+    const int number = SCRunLoopGetFileDescriptor(first);
+    pid_t child;
 
     descriptors_close_others(&before);
     second = SCRunLoopCreate();

@@ -59,7 +59,7 @@ struct functions {
 };
 
 struct library {
-    void            *handle;
+    void *handle;
     struct functions call;
 };
 
@@ -67,7 +67,7 @@ struct library {
 static const char *library_path(void)
 {
     static char path[4096 + 32];
-    char       *end;
+    char *end;
 
     snprintf(path, sizeof path, "%s", program_path());
     for (int i = 0; i < 2; i++) {
@@ -97,8 +97,8 @@ static bool library_open(struct library *ret, int mode)
 
 /* ---- Parts ------------------------------------------------------------------------------------------------------ */
 
-static struct writer             writer;
-static int                       calls;
+static struct writer writer;
+static int calls;
 static const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
 
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -112,7 +112,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 /* Reports one change on this loop. The target stays scheduled. */
 static SCNetworkReachabilityRef follow(const struct functions *call, SCRunLoopRef loop)
 {
-    SCNetworkReachabilityRef   target = call->SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
+    SCNetworkReachabilityRef target = call->SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
     SCNetworkReachabilityFlags flags = 0xdeadbeef;
 
     calls = 0;
@@ -131,11 +131,11 @@ static SCNetworkReachabilityRef follow(const struct functions *call, SCRunLoopRe
 /* From dlopen to dlclose. */
 static void use(int mode)
 {
-    static struct functions       first;
-    struct library                library;
+    static struct functions first;
+    struct library library;
     const struct functions *const call = &library.call;
-    SCNetworkReachabilityRef      target;
-    SCRunLoopRef                  loop;
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef loop;
 
     MUST(library_open(&library, mode));
     if (first.SCError == NULL)
@@ -153,7 +153,7 @@ static void use(int mode)
 /* The thread's own loop, and its schedules, end with the thread, after dlclose. */
 static void *use_and_end(void *mode)
 {
-    struct library           library;
+    struct library library;
     SCNetworkReachabilityRef target;
 
     use(*(const int *)mode);
@@ -201,8 +201,8 @@ static void run_at_once(void *info, void (*work)(void *), void *argument)
 static void use_a_scheduler(int mode)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
-    SCNetworkReachabilityRef             target;
-    struct library                       library;
+    SCNetworkReachabilityRef target;
+    struct library library;
 
     MUST(library_open(&library, mode));
     target = library.call.SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
@@ -220,13 +220,13 @@ static void use_a_scheduler(int mode)
 /* Resources that must not grow. */
 struct measure {
     size_t memory;
-    int    descriptors, threads, maps;
+    int descriptors, threads, maps;
 };
 
 static int count_entries(const char *path)
 {
     DIR *folder = opendir(path);
-    int  count = 0;
+    int count = 0;
 
     MUST(folder != NULL);
     while (readdir(folder) != NULL)
@@ -238,7 +238,7 @@ static int count_entries(const char *path)
 static int count_lines(const char *path)
 {
     FILE *file = fopen(path, "re");
-    int   count = 0;
+    int count = 0;
 
     MUST(file != NULL);
     for (int c; (c = getc(file)) != EOF;)

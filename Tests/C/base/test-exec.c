@@ -28,8 +28,8 @@ PART(list)
     MUST(folder != NULL);
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         const int fd = atoi(entry->d_name);
-        char      what[256];
-        ssize_t   length;
+        char what[256];
+        ssize_t length;
 
         if (fd <= 2 || fd == dirfd(folder))
             continue;
@@ -53,7 +53,7 @@ static void hand_on(void)
 PART(become_a_list)
 {
     struct descriptors before, after;
-    int                opened = 0;
+    int opened = 0;
 
     hand_on();
     descriptors_read(&before);
@@ -100,7 +100,7 @@ static void *make_targets(void *unused)
 static void *make_schedules(void *away)
 {
     SCNetworkReachabilityRef near, far;
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     MUST(unshare(CLONE_NEWNET) == 0);
     far = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
@@ -124,7 +124,7 @@ PART(look_meanwhile)
 {
     static void *(*const bodies[])(void *) = { make_loops, make_targets, make_schedules };
     pthread_t threads[3];
-    int       away;
+    int away;
 
     hand_on();
     away = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);

@@ -75,7 +75,7 @@ static void query_once_more(void)
 /* Like the destructors of static C++ objects: they run after every handler that main() has registered. */
 __attribute__((destructor)) static void at_the_very_end(void)
 {
-    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityRef target;
     SCNetworkReachabilityFlags flags;
 
     if (!says_so)
@@ -150,8 +150,8 @@ static void *use(void *unused)
 {
     pthread_barrier_wait(&barrier);
     for (;;) {
-        SCNetworkReachabilityRef   target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
-        SCRunLoopRef               loop = SCRunLoopCreate();
+        SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
+        SCRunLoopRef loop = SCRunLoopCreate();
         SCNetworkReachabilityFlags flags;
 
         MUST(target != NULL && loop != NULL);

@@ -46,7 +46,7 @@
 #define DESTINATION "198.51.100.7"
 
 static struct descriptors before; /* open descriptors that do not belong to the library */
-static struct writer      writer;
+static struct writer writer;
 
 /* ---- Files of the program --------------------------------------------------------------------------------------- */
 
@@ -54,9 +54,9 @@ static struct writer      writer;
 #define FACTS 2048
 struct plant {
     const struct kind *kind;
-    int                number;
-    int                other;        /* the other end, or what the file watches; -1: there is none */
-    char               facts[FACTS]; /* what /proc says of it */
+    int number;
+    int other;         /* the other end, or what the file watches; -1: there is none */
+    char facts[FACTS]; /* what /proc says of it */
 };
 
 struct kind {
@@ -78,9 +78,9 @@ static int move_high(int fd)
 static int connected_pair(int protocol, int *ret_other)
 {
     struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t          length = sizeof address;
-    const int          server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, protocol);
-    const int          client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, protocol);
+    socklen_t length = sizeof address;
+    const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, protocol);
+    const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, protocol);
 
     assert_true(server >= 0 && client >= 0);
     assert_int_equal(bind(server, (struct sockaddr *)&address, sizeof address), 0);
@@ -140,7 +140,7 @@ static int open_packets(int *ret_other)
 static int open_udp(int *ret_other)
 {
     struct sockaddr_in addresses[2];
-    int                ends[2];
+    int ends[2];
 
     for (int i = 0; i < 2; i++) {
         socklen_t length = sizeof addresses[i];
@@ -218,7 +218,7 @@ static void expect_nothing_written(const struct plant *plant)
 
 static int open_file(int *ret_other)
 {
-    char      path[] = "/tmp/foreign-XXXXXX";
+    char path[] = "/tmp/foreign-XXXXXX";
     const int file = mkstemp(path);
 
     *ret_other = -1;
@@ -241,7 +241,7 @@ static void expect_whole_file(const struct plant *plant)
 static void query_link(int file)
 {
     struct {
-        struct nlmsghdr  header;
+        struct nlmsghdr header;
         struct ifinfomsg info;
     } request = { .header = { .nlmsg_len = sizeof request,
                               .nlmsg_type = RTM_GETLINK,
@@ -265,7 +265,7 @@ static int open_route_socket(int *ret_other)
 static void expect_whole_route_socket(const struct plant *plant)
 {
     _Alignas(struct nlmsghdr) char bytes[16384];
-    const struct nlmsghdr         *header = (const struct nlmsghdr *)(const void *)bytes;
+    const struct nlmsghdr *header = (const struct nlmsghdr *)(const void *)bytes;
 
     assert_true(take(plant->number, bytes, sizeof bytes) > (ssize_t)sizeof *header);
     assert_int_equal(header->nlmsg_type, RTM_NEWLINK);
@@ -295,7 +295,7 @@ static void expect_whole_eventfd(const struct plant *plant)
 static int open_timer(int *ret_other)
 {
     const struct itimerspec timer = { .it_value.tv_sec = TIMER_SECONDS, .it_interval.tv_sec = TIMER_SECONDS };
-    const int               file = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    const int file = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
     *ret_other = -1;
     assert_int_equal(timerfd_settime(file, 0, &timer, NULL), 0);
@@ -315,7 +315,7 @@ static void expect_whole_timer(const struct plant *plant)
 static int open_epoll(int *ret_other)
 {
     struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u64 = 42 };
-    const int          file = epoll_create1(EPOLL_CLOEXEC);
+    const int file = epoll_create1(EPOLL_CLOEXEC);
 
     *ret_other = move_high(eventfd(1, EFD_CLOEXEC));
     assert_int_equal(epoll_ctl(file, EPOLL_CTL_ADD, *ret_other, &event), 0);
@@ -353,7 +353,7 @@ static void expect_whole_inotify(const struct plant *plant)
 static int open_namespace(int *ret_other)
 {
     const int home = namespace_keep();
-    int       file;
+    int file;
 
     *ret_other = -1;
     assert_int_equal(unshare(CLONE_NEWNET), 0);
@@ -389,9 +389,9 @@ static const struct kind kinds[] = {
 /* What the kernel says of a file: what it watches, its counter, its offset. Not the time that is left of a timer. */
 static void read_facts(int number, char ret[FACTS])
 {
-    char   path[64], line[256];
+    char path[64], line[256];
     size_t length = 0;
-    FILE  *file;
+    FILE *file;
 
     snprintf(path, sizeof path, "/proc/self/fdinfo/%d", number);
     file = fopen(path, "re");
@@ -406,12 +406,12 @@ static void read_facts(int number, char ret[FACTS])
 /* ---- Planting --------------------------------------------------------------------------------------------------- */
 
 static struct plant plants[PLANTS];
-static size_t       plant_count;
+static size_t plant_count;
 
 /* Puts a file of this kind in the place of a descriptor: the program has closed it, and got its number. */
 static void plant(const struct kind *kind, int number)
 {
-    int       other;
+    int other;
     const int file = kind->open(&other);
 
     assert_true(plant_count < PLANTS);
@@ -426,7 +426,7 @@ static void plant(const struct kind *kind, int number)
 static size_t find_descriptors(int ret_numbers[PLANTS])
 {
     struct descriptors now;
-    size_t             count = 0;
+    size_t count = 0;
 
     descriptors_read(&now);
     for (int fd = 0; fd <= now.highest; fd++)
@@ -437,7 +437,7 @@ static size_t find_descriptors(int ret_numbers[PLANTS])
 
 static int find_last_descriptor(void)
 {
-    int          numbers[PLANTS];
+    int numbers[PLANTS];
     const size_t count = find_descriptors(numbers);
 
     return numbers[count - 1];
@@ -458,10 +458,10 @@ static void expect_all_whole(void)
 
 struct uses {
     SCNetworkReachabilityRef asked;
-    struct watcher           address, name;
-    SCRunLoopRef             loop;
+    struct watcher address, name;
+    SCRunLoopRef loop;
     SCNetworkReachabilityRef queued;
-    struct queue             queue;
+    struct queue queue;
 };
 
 static const struct writer_route default_route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
@@ -514,9 +514,9 @@ static void begin_uses(struct uses *uses)
 static void use_all(struct uses *uses)
 {
     SCNetworkReachabilityFlags flags;
-    SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
-    struct sockaddr_storage    addresses[4];
-    char                       text[4096];
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+    struct sockaddr_storage addresses[4];
+    char text[4096];
 
     EXPECT(uses->asked, R, None);
     EXPECT_ADDRESS(DESTINATION, R, None);
@@ -537,12 +537,12 @@ static void use_all(struct uses *uses)
  * for events of the closed descriptors. */
 static void expect_changes(struct uses *uses)
 {
-    struct watcher           fresh = { 0 };
+    struct watcher fresh = { 0 };
     SCNetworkReachabilityRef queued = expect_target(DESTINATION);
-    struct queue             queue;
-    const unsigned long      performs = queue_performs(&uses->queue);
-    struct pollfd            ready = { .events = POLLIN };
-    unsigned                 looked_up;
+    struct queue queue;
+    const unsigned long performs = queue_performs(&uses->queue);
+    struct pollfd ready = { .events = POLLIN };
+    unsigned looked_up;
 
     watcher_schedule_on(&fresh, expect_target(DESTINATION), uses->loop);
     queue_open(&queue, 0);
@@ -585,14 +585,14 @@ static void end_uses(struct uses *uses)
 }
 
 static const struct kind *current_kind;
-static size_t             current_place;
+static size_t current_place;
 
 #define NAME 64
 
 /* What a descriptor is open for. */
 static void read_name(int number, char ret[NAME])
 {
-    char    path[64];
+    char path[64];
     ssize_t length;
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", number);
@@ -605,9 +605,9 @@ static void read_name(int number, char ret[NAME])
 static void plant_and_use(size_t places)
 {
     struct uses uses = { 0 };
-    int         numbers[PLANTS];
-    size_t      count;
-    char        names[PLANTS][NAME], name[NAME];
+    int numbers[PLANTS];
+    size_t count;
+    char names[PLANTS][NAME], name[NAME];
 
     begin_uses(&uses);
     count = find_descriptors(numbers);
@@ -670,8 +670,8 @@ TEST_EACH(a_file_in_the_place_of_one_descriptor_stays_whole_and_all_works_as_bef
 /* The loop is whole, but events of its monitor can no longer come. */
 static void close_all_but_the_loop(void)
 {
-    SCRunLoopRef   loop = SCRunLoopCreate();
-    const int      last = find_last_descriptor();
+    SCRunLoopRef loop = SCRunLoopCreate();
+    const int last = find_last_descriptor();
     struct watcher watcher;
 
     set_default_route(true);
@@ -693,11 +693,11 @@ TEST(the_next_pass_of_a_loop_sees_that_the_descriptors_of_its_monitor_were_close
 
 static void ask_from_another_namespace(void)
 {
-    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityRef target;
     SCNetworkReachabilityFlags flags = 42;
-    const int                  home = move_high(namespace_keep());
-    int                        numbers[PLANTS];
-    size_t                     count;
+    const int home = move_high(namespace_keep());
+    int numbers[PLANTS];
+    size_t count;
 
     set_default_route(true);
     target = expect_target(DESTINATION);

@@ -32,10 +32,10 @@ extern char **environ;
 
 #define PATIENCE 30.0 /* seconds: an event that takes longer has failed */
 
-static const char        *program;                   /* the path of this program, for exec */
-static char               at_start[DESCRIPTORS + 1]; /* the descriptors at the start of this program: '1' each */
-static struct writer      writer;
-static unsigned           link_a;
+static const char *program;            /* the path of this program, for exec */
+static char at_start[DESCRIPTORS + 1]; /* the descriptors at the start of this program: '1' each */
+static struct writer writer;
+static unsigned link_a;
 static struct descriptors before; /* open descriptors that do not belong to the library */
 
 /* gcc's thread sanitizer cannot follow a child of a process that had several threads. */
@@ -69,7 +69,7 @@ static void finish(void)
 /* 198.51.NUMBER.0/24 */
 static void change_route(struct writer *by, enum writer_action action, unsigned number)
 {
-    char                prefix[32];
+    char prefix[32];
     struct writer_route route = { .prefix = prefix, .gateway = "192.0.2.1" };
 
     snprintf(prefix, sizeof prefix, "198.51.%u.0/24", number);
@@ -102,17 +102,17 @@ static enum way last_way(void)
 }
 
 struct receiver {
-    enum way                 way;
+    enum way way;
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop; /* NULL: a scheduler */
-    pthread_t                driver;
-    atomic_bool              done;
-    sem_t                    called, handed;
+    SCRunLoopRef loop; /* NULL: a scheduler */
+    pthread_t driver;
+    atomic_bool done;
+    sem_t called, handed;
     void (*work)(void *argument);
-    void                               *argument;
-    atomic_bool                         released;
-    atomic_int                          calls;
-    int                                 expected_calls; /* how many of the calls the test has expected so far */
+    void *argument;
+    atomic_bool released;
+    atomic_int calls;
+    int expected_calls; /* how many of the calls the test has expected so far */
     _Atomic(SCNetworkReachabilityFlags) flags;
 
     /* The next callback, and the next perform, call these first. */
@@ -120,8 +120,8 @@ struct receiver {
     void (*_Atomic performing)(struct receiver *receiver);
     /* The result of a fork there (0 in the child), and of the call that drove the loop. */
     _Atomic(pid_t) child;
-    atomic_bool    forked;
-    int            result, error;
+    atomic_bool forked;
+    int result, error;
 };
 
 static bool wait_for(sem_t *semaphore, double seconds)
@@ -211,7 +211,7 @@ static void *drive(void *argument)
 /* Takes over the reference to the target. The receiver stays where it is. */
 static void receiver_open(struct receiver *receiver, enum way way, SCNetworkReachabilityRef target)
 {
-    SCNetworkReachabilityContext   context = { .info = receiver };
+    SCNetworkReachabilityContext context = { .info = receiver };
     SCNetworkReachabilityScheduler scheduler = { .info = receiver, .release = note_release, .perform = perform };
 
     memset(receiver, 0, sizeof *receiver);
@@ -322,11 +322,11 @@ static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 static void expect_target_refused(SCNetworkReachabilityRef target)
 {
     SCNetworkReachabilityScheduler scheduler = { .perform = perform };
-    SCNetworkReachabilityFlags     flags = 0xdeadbeef;
-    SCNetworkReachabilityPath      path, untouched;
-    struct sockaddr_storage        address;
-    char                           text[64] = "untouched";
-    SCRunLoopRef                   loop = SCRunLoopCreate();
+    SCNetworkReachabilityFlags flags = 0xdeadbeef;
+    SCNetworkReachabilityPath path, untouched;
+    struct sockaddr_storage address;
+    char text[64] = "untouched";
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     memset(&untouched, 0x5a, sizeof untouched);
     untouched.size = sizeof untouched;
@@ -352,7 +352,7 @@ static void expect_target_refused(SCNetworkReachabilityRef target)
 static void expect_loop_refused(SCRunLoopRef loop)
 {
     SCNetworkReachabilityFlags flags = 0xdeadbeef;
-    SCNetworkReachabilityRef   target = expect_target("192.0.2.9");
+    SCNetworkReachabilityRef target = expect_target("192.0.2.9");
 
     EXPECT_REFUSED(SCRunLoopGetFileDescriptor(loop) >= 0);
     EXPECT_REFUSED(SCRunLoopPerform(loop, 0) >= 0);
@@ -382,8 +382,8 @@ static void expect_inherited(struct receiver *receiver)
 
 static int count_threads(void)
 {
-    char  line[256];
-    int   count = -1;
+    char line[256];
+    int count = -1;
     FILE *status = fopen("/proc/self/status", "re");
 
     assert_non_null(status);
@@ -418,8 +418,8 @@ static void expect_fresh_start_in(enum way way, struct writer *by, unsigned numb
 /* A child has one thread. In it everything works in every way, and only the thread's own loop stays open. */
 static void expect_fresh_start(unsigned number)
 {
-    struct descriptors       then;
-    struct writer            own;
+    struct descriptors then;
+    struct writer own;
     SCNetworkReachabilityRef target = target_behind(number);
 
     EXPECT(target, 0, NoRoute);
@@ -504,8 +504,8 @@ static const struct {
 static void receive_all_changes(enum way first, enum way last)
 {
     struct writer_route route = { .prefix = "2001:db8:e::/64", .index = link_a, .expires = 1000 };
-    struct receiver     changing[WAYS], expiring[WAYS];
-    pid_t               child;
+    struct receiver changing[WAYS], expiring[WAYS];
+    pid_t child;
 
     assert_int_equal(writer_route(&writer, WRITER_ADD, &route), 0);
     for (enum way way = first; way <= last; way++) {
@@ -555,9 +555,9 @@ TEST(another_threads_loop_and_a_scheduler_still_receive_however_a_child_ends)
 
 static void expect_no_inherited_descriptor(void)
 {
-    SCRunLoopRef    other = SCRunLoopCreate();
+    SCRunLoopRef other = SCRunLoopCreate();
     struct receiver receivers[WAYS + 1];
-    pid_t           child;
+    pid_t child;
 
     for (enum way way = OWN_LOOP; way <= last_way(); way++)
         receiver_open(&receivers[way], way, target_behind(1));
@@ -696,10 +696,10 @@ static void count_release(const void *info)
 TEST(inherited_objects_can_only_be_retained_and_released)
 {
     SCNetworkReachabilityContext context = { 0, &retained, count_retain, count_release, NULL };
-    SCNetworkReachabilityRef     targets[3];
-    SCRunLoopRef                 loop;
-    struct receiver              receiver;
-    pid_t                        child;
+    SCNetworkReachabilityRef targets[3];
+    SCRunLoopRef loop;
+    struct receiver receiver;
+    pid_t child;
 
     retained = given_up = 0;
     loop = SCRunLoopCreate();
@@ -742,7 +742,7 @@ TEST(inherited_objects_can_only_be_retained_and_released)
 static void expect_new_loops(void)
 {
     const SCRunLoopRef own = SCRunLoopGetCurrent(), main_loop = SCRunLoopGetMain();
-    pid_t              child;
+    pid_t child;
 
     assert_ptr_equal(own, main_loop);
     if (child_fork(&child)) {
@@ -770,7 +770,7 @@ TEST(a_child_has_loops_of_its_own)
 static void *fork_elsewhere(void *argument)
 {
     const SCRunLoopRef main_loop = argument, own = SCRunLoopGetCurrent();
-    pid_t             *child = malloc(sizeof *child);
+    pid_t *child = malloc(sizeof *child);
 
     if (child_fork(child)) { /* this thread is the child's main thread */
         assert_ptr_not_equal(SCRunLoopGetCurrent(), own);
@@ -787,7 +787,7 @@ static void *fork_elsewhere(void *argument)
 static void fork_on_another_thread(void)
 {
     pthread_t thread;
-    void     *child;
+    void *child;
 
     assert_int_equal(pthread_create(&thread, NULL, fork_elsewhere, SCRunLoopGetMain()), 0);
     assert_int_equal(pthread_join(thread, &child), 0);
@@ -804,7 +804,7 @@ TEST(a_child_of_another_thread_has_that_thread_as_its_main_thread)
 TEST(a_child_starts_afresh_and_its_end_disturbs_nothing)
 {
     struct receiver receiver;
-    pid_t           child;
+    pid_t child;
 
     receiver_open(&receiver, MADE_LOOP, target_behind(1));
     if (child_fork(&child)) {
@@ -827,9 +827,9 @@ TEST(a_child_starts_afresh_and_its_end_disturbs_nothing)
  * one writer, which one of them uses at a time. */
 static void fork_nested_children(struct receiver *inherited, size_t count, unsigned depth)
 {
-    const enum way  last = last_way();
+    const enum way last = last_way();
     struct receiver receivers[WAYS];
-    pid_t           child;
+    pid_t child;
 
     descriptors_expect(&before);
     for (size_t i = 0; i < count; i++)
@@ -858,7 +858,7 @@ static void fork_nested_children(struct receiver *inherited, size_t count, unsig
 TEST(grandchildren_start_afresh_too)
 {
     struct receiver receiver;
-    pid_t           child;
+    pid_t child;
 
     receiver_open(&receiver, MADE_LOOP, target_behind(1));
     if (child_fork(&child)) {
@@ -920,7 +920,7 @@ static void vfork_and_execute(struct receiver *receiver)
 static pid_t spawn(void)
 {
     char *const arguments[] = { (char *)(uintptr_t)program, "compare_descriptors", at_start, NULL };
-    pid_t       child;
+    pid_t child;
 
     if (posix_spawn(&child, program, NULL, NULL, arguments, environ) != 0)
         abort();
@@ -948,7 +948,7 @@ static void fork_inside(enum way way)
 {
     static void (*const forks[])(struct receiver *) = { fork_and_live, fork_and_execute, vfork_and_execute, spawn_at,
                                                         fork_and_return };
-    const size_t    count = sizeof forks / sizeof forks[0];
+    const size_t count = sizeof forks / sizeof forks[0];
     struct receiver receiver;
 
     receiver_open(&receiver, way, target_behind(1));
@@ -1087,7 +1087,7 @@ TEST(nested_runs_end_in_a_child)
 /* ---- In hooks --------------------------------------------------------------------------------------------------- */
 
 static pid_t hook_child;
-static int   hooks_until_fork;
+static int hooks_until_fork;
 
 static void fork_in_hook(void)
 {
@@ -1121,8 +1121,8 @@ static void end_if_hooks_child(SCNetworkReachabilityRef target)
 TEST(a_child_of_a_contexts_hook_is_refused)
 {
     SCNetworkReachabilityContext context = { 0, &retained, fork_in_retain, fork_in_release, NULL };
-    SCNetworkReachabilityRef     target;
-    SCBoolean                    set;
+    SCNetworkReachabilityRef target;
+    SCBoolean set;
 
     target = target_behind(1);
     retained = given_up = 0;
@@ -1158,8 +1158,8 @@ TEST(a_child_of_a_contexts_hook_is_refused)
 TEST(a_child_of_a_schedulers_hook_is_refused)
 {
     SCNetworkReachabilityScheduler scheduler = { 0, &retained, fork_in_retain, fork_in_release, perform };
-    SCNetworkReachabilityRef       target;
-    SCBoolean                      set;
+    SCNetworkReachabilityRef target;
+    SCBoolean set;
 
     require_threads();
     target = target_behind(1);
@@ -1191,7 +1191,7 @@ TEST(a_child_of_a_schedulers_hook_is_refused)
 TEST(work_queued_before_a_fork_does_nothing_in_the_child)
 {
     struct receiver receiver;
-    pid_t           child;
+    pid_t child;
 
     require_running_threads();
     receiver_open(&receiver, SCHEDULER, target_behind(1));
@@ -1246,7 +1246,7 @@ static void after_fork_in_child(void)
 }
 
 static SCNetworkReachabilityRef handled;
-static SCRunLoopRef             handled_loop;
+static SCRunLoopRef handled_loop;
 
 static void stop_listening(void)
 {
@@ -1310,17 +1310,17 @@ TEST(a_programs_own_fork_handlers_may_call_the_library)
 
 void *__real_realloc(void *memory, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
-void  __real_free(void *memory);
-void  __wrap_free(void *memory);
+void __real_free(void *memory);
+void __wrap_free(void *memory);
 
 /* Wraps the calls of the library too: see the Makefile. The next thread that calls realloc is held up before it stores
  * the new pointer. The old memory must not be freed a second time. */
-static atomic_bool   realloc_is_held_up;
+static atomic_bool realloc_is_held_up;
 static void *_Atomic given_back;
 
 void *__wrap_realloc(void *memory, size_t size)
 {
-    void  *fresh;
+    void *fresh;
     size_t usable;
 
     if (!atomic_exchange(&realloc_is_held_up, false))
@@ -1348,7 +1348,7 @@ void __wrap_free(void *memory)
 static void prepare_to_hold_up(void)
 {
     struct writer own;
-    char          names[2][16];
+    char names[2][16];
 
     assert_int_equal(writer_open(&own), 0);
     sem_init(&held_up, 0, 0);
@@ -1382,8 +1382,8 @@ static void *query_once(void *target)
 TEST(a_child_releases_what_another_thread_was_changing)
 {
     SCNetworkReachabilityRef target;
-    pthread_t                thread;
-    pid_t                    child;
+    pthread_t thread;
+    pid_t child;
 
     require_threads();
     target = expect_target("192.0.2.9");
@@ -1408,7 +1408,7 @@ static pthread_t scheduling;
 
 static void *schedule_once(void *receiver)
 {
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
     SCNetworkReachabilityRef target = ((struct receiver *)receiver)->target;
 
     if (!SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode) ||
@@ -1432,7 +1432,7 @@ static void fork_and_return_while_locked(struct receiver *receiver)
 TEST_WITH(NULL, NULL, a_child_that_returns_from_a_callback_takes_no_lock_of_another_thread)
 {
     static const enum way ways[] = { MADE_LOOP, THREADS_LOOP };
-    struct receiver       receiver;
+    struct receiver receiver;
 
     require_threads();
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
@@ -1452,11 +1452,11 @@ TEST_WITH(NULL, NULL, a_child_that_returns_from_a_callback_takes_no_lock_of_anot
 
 static struct {
     SCNetworkReachabilityRef queried, watched, abroad;
-    SCRunLoopRef             loop;
-    atomic_bool              done;
-    atomic_int               calls, children;
-    sem_t                    performed;
-    _Atomic(pid_t)           service; /* the library's thread */
+    SCRunLoopRef loop;
+    atomic_bool done;
+    atomic_int calls, children;
+    sem_t performed;
+    _Atomic(pid_t) service; /* the library's thread */
 } storm;
 
 static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -1470,7 +1470,7 @@ static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 static void *query_repeatedly(void *unused)
 {
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-    char                      text[512];
+    char text[512];
 
     while (!storm.done) {
         (void)expect_flags_of(storm.queried);

@@ -13,11 +13,11 @@
 
 struct entry {
     struct hash_node node;
-    char             name[32];
-    bool             is_in_tree;
+    char name[32];
+    bool is_in_tree;
 };
 
-static struct entry      entries[NAMES];
+static struct entry entries[NAMES];
 static struct hash_node *root;
 
 static void set_name(struct entry *entry, unsigned number)
@@ -66,7 +66,7 @@ static size_t count_steps(const struct hash_node *node, unsigned depth, size_t *
 
 static void expect_few_steps(size_t count, double mean_limit, unsigned limit)
 {
-    size_t   steps = 0;
+    size_t steps = 0;
     unsigned deepest = 0;
 
     assert_int_equal(count_steps(root, 1, &steps, &deepest), count);

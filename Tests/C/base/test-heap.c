@@ -10,7 +10,7 @@
 #define NODES  200
 #define ROUNDS 5000
 
-static struct heap      heap;
+static struct heap heap;
 static struct heap_node nodes[NODES];
 
 static void start(void)
@@ -39,7 +39,7 @@ static size_t check_tree(const struct heap_node *node, const struct heap_node *p
 static void check_heap(void)
 {
     int64_t nearest = NEVER;
-    size_t  count = 0, depth;
+    size_t count = 0, depth;
 
     for (size_t i = 0; i < NODES; i++) {
         count += nodes[i].deadline != NEVER;

@@ -8,8 +8,8 @@
 
 /* Of the bytes 0, 1, 2..., with the key 0, 1 ... 15. */
 static const struct {
-    const char   *name;
-    size_t        length;
+    const char *name;
+    size_t length;
     unsigned char result[8]; /* the least significant byte first */
 } vectors[] = {
     { "0", 0, { 0x31, 0x0e, 0x0e, 0xdd, 0x47, 0xdb, 0x6f, 0x72 } },
@@ -25,8 +25,8 @@ static const struct {
 TEST_EACH(a_text_has_the_hash_of_the_test_vector, vectors)
 {
     unsigned char key[SIPHASH_KEY_SIZE], text[64];
-    uint64_t      expected = 0;
-    void         *exact;
+    uint64_t expected = 0;
+    void *exact;
 
     for (size_t i = 0; i < sizeof text; i++)
         text[i] = (unsigned char)i;

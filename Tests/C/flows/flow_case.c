@@ -21,8 +21,8 @@ const char *const flow_remotes[2][FLOW_REMOTES] = {
 void flow_case_draw(uint64_t *random, struct flow_case *ret)
 {
     static const uint16_t remote_ports[] = { 443, 443, 80, 5000 };
-    uint64_t              bits = random_next(random);
-    const unsigned        family = random_take(&bits, 2);
+    uint64_t bits = random_next(random);
+    const unsigned family = random_take(&bits, 2);
 
     memset(ret, 0, sizeof *ret);
     ret->family = family == 1 ? AF_INET6 : AF_INET;
@@ -93,8 +93,8 @@ static bool prepare_tcp(int fd, const struct flow_case *flow)
 
 static bool bind_and_connect(int fd, const struct flow_case *flow, bool bound)
 {
-    const uint16_t                port = bound ? flow->local_port : 0;
-    const uint8_t                *local = bound && flow->has_local ? flow->local : NULL;
+    const uint16_t port = bound ? flow->local_port : 0;
+    const uint8_t *local = bound && flow->has_local ? flow->local : NULL;
     const struct sockaddr_storage from = address_of(flow->family, local, port);
     const struct sockaddr_storage to = address_of(flow->family, flow->remote, flow->remote_port);
 
@@ -107,7 +107,7 @@ int flow_case_connect(const struct flow_case *flow, bool bound, const char *devi
 {
     const int type = flow->protocol == IPPROTO_TCP ? SOCK_STREAM : SOCK_DGRAM;
     const int fd = socket(flow->family, type | SOCK_CLOEXEC, 0);
-    int       error;
+    int error;
 
     assert_true(fd >= 0);
     if (!set_options(fd, flow, device))
@@ -123,7 +123,7 @@ int flow_case_connect(const struct flow_case *flow, bool bound, const char *devi
 void flow_case_read_local(int fd, uint8_t ret_address[16], uint16_t *ret_port)
 {
     struct sockaddr_storage local;
-    socklen_t               length = sizeof local;
+    socklen_t length = sizeof local;
 
     assert_int_equal(getsockname(fd, (struct sockaddr *)&local, &length), 0);
     memset(ret_address, 0, 16);
@@ -139,7 +139,7 @@ void flow_case_read_local(int fd, uint8_t ret_address[16], uint16_t *ret_port)
 /* The descriptor is closed: a target outlives its socket. */
 static SCNetworkReachabilityRef create_with_socket(struct flow_case *flow)
 {
-    const int                fd = flow_case_connect(flow, true, NULL);
+    const int fd = flow_case_connect(flow, true, NULL);
     SCNetworkReachabilityRef target;
 
     if (fd < 0)
@@ -158,8 +158,8 @@ SCNetworkReachabilityRef flow_case_create(struct flow_case *flow)
     const struct sockaddr_storage local = address_of(flow->family, flow->has_local ? flow->local : NULL,
                                                      flow->local_port);
     const struct sockaddr_storage remote = address_of(flow->family, flow->remote, flow->remote_port);
-    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
-    SCNetworkReachabilityRef      target;
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityRef target;
 
     if (flow->kind == FLOW_SOCKET)
         return create_with_socket(flow);
@@ -179,7 +179,7 @@ SCNetworkReachabilityRef flow_case_create(struct flow_case *flow)
 void flow_case_describe(const struct flow_case *flow, struct text *ret)
 {
     static const char *const kinds[] = { "exact flow", "pair", "socket" };
-    char                     bytes[INET6_ADDRSTRLEN];
+    char bytes[INET6_ADDRSTRLEN];
 
     text_add(ret, "%s %s ", kinds[flow->kind], flow->protocol == IPPROTO_TCP ? "tcp" : "udp");
     if (flow->has_local)

@@ -15,13 +15,13 @@ enum flow_kind { FLOW_EXACT, FLOW_PAIR, FLOW_SOCKET };
 
 struct flow_case {
     enum flow_kind kind;
-    int            family;
-    uint8_t        protocol, traffic_class;
-    uint16_t       local_port, remote_port; /* a local port 0: any */
-    uint32_t       mark;
-    bool           has_local;
-    uint8_t        local[16], remote[16];
-    uint32_t       options;
+    int family;
+    uint8_t protocol, traffic_class;
+    uint16_t local_port, remote_port; /* a local port 0: any */
+    uint32_t mark;
+    bool has_local;
+    uint8_t local[16], remote[16];
+    uint32_t options;
 };
 
 /* The addresses that the changes give to interfaces, and those that they route. Indexed by family: IPv4, IPv6. */

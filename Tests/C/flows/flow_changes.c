@@ -52,7 +52,7 @@ static void restore(struct flow_world *world, unsigned link, struct text *ret)
 static void change_link(struct flow_world *world, uint64_t *bits, struct text *ret)
 {
     const unsigned link = random_take(bits, 2), family = random_take(bits, 2), what = random_take(bits, 8);
-    const bool     up = random_take(bits, 2) == 0;
+    const bool up = random_take(bits, 2) == 0;
 
     if (what < 2) {
         text_add(ret, "addr %s %s dev %s", up ? "replace" : "del", addresses[family][link], links[link]);
@@ -73,8 +73,8 @@ static void change_link(struct flow_world *world, uint64_t *bits, struct text *r
 
 static void change_default(struct flow_world *world, uint64_t *bits, struct text *ret)
 {
-    const unsigned           family = random_take(bits, 2), link = random_take(bits, 2);
-    const unsigned           metric = 5 + 5 * random_take(bits, 4), table = random_take(bits, 3) == 0 ? TABLE : 0;
+    const unsigned family = random_take(bits, 2), link = random_take(bits, 2);
+    const unsigned metric = 5 + 5 * random_take(bits, 4), table = random_take(bits, 3) == 0 ? TABLE : 0;
     const enum writer_action action = random_take(bits, 2) == 0 ? WRITER_REPLACE : WRITER_DELETE;
 
     text_add(ret, "route %s %s via %s metric %u table %u", action == WRITER_REPLACE ? "replace" : "del",
@@ -87,9 +87,9 @@ static void change_route(struct flow_world *world, uint64_t *bits, struct text *
 {
     static const unsigned types[] = { RTN_UNICAST,  RTN_UNICAST,   RTN_UNICAST,
                                       RTN_PROHIBIT, RTN_BLACKHOLE, RTN_UNREACHABLE };
-    const unsigned        family = random_take(bits, 2), link = random_take(bits, 2), what = random_take(bits, 9);
-    struct writer_route   route = { .prefix = prefixes[family], .metric = 7 };
-    enum writer_action    action = WRITER_REPLACE;
+    const unsigned family = random_take(bits, 2), link = random_take(bits, 2), what = random_take(bits, 9);
+    struct writer_route route = { .prefix = prefixes[family], .metric = 7 };
+    enum writer_action action = WRITER_REPLACE;
 
     if (what < 3) {
         action = WRITER_DELETE;
@@ -119,7 +119,7 @@ static int commit(const struct flow_world *world, struct nlmsghdr *header)
 
 static struct nlmsghdr *begin_rule(char *buffer, uint16_t type, unsigned number)
 {
-    struct nlmsghdr     *header = mnl_nlmsg_put_header(buffer);
+    struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
     struct fib_rule_hdr *info;
 
     header->nlmsg_type = type;
@@ -140,9 +140,9 @@ static void put_port(struct nlmsghdr *header, uint16_t type, uint16_t port)
 
 static int add_rule(const struct flow_world *world, unsigned number, const struct flow_rule *rule, uint8_t action)
 {
-    _Alignas(struct nlmsghdr) char  buffer[512] = { 0 };
-    struct nlmsghdr                *header = begin_rule(buffer, RTM_NEWRULE, number);
-    struct fib_rule_hdr            *info = mnl_nlmsg_get_payload(header);
+    _Alignas(struct nlmsghdr) char buffer[512] = { 0 };
+    struct nlmsghdr *header = begin_rule(buffer, RTM_NEWRULE, number);
+    struct fib_rule_hdr *info = mnl_nlmsg_get_payload(header);
     const struct fib_rule_uid_range root = { 0, 0 };
 
     info->action = action;
@@ -163,12 +163,12 @@ static int add_rule(const struct flow_world *world, unsigned number, const struc
 /* Rules hide a lot: most changes delete one. */
 static void change_rule(struct flow_world *world, uint64_t *bits, struct text *ret)
 {
-    static const uint8_t           actions[] = { FR_ACT_TO_TBL, FR_ACT_TO_TBL, FR_ACT_PROHIBIT, FR_ACT_UNREACHABLE,
-                                                 FR_ACT_BLACKHOLE };
+    static const uint8_t actions[] = { FR_ACT_TO_TBL, FR_ACT_TO_TBL, FR_ACT_PROHIBIT, FR_ACT_UNREACHABLE,
+                                       FR_ACT_BLACKHOLE };
     _Alignas(struct nlmsghdr) char buffer[512] = { 0 };
-    const unsigned                 number = random_take(bits, FLOW_RULES);
-    struct flow_rule              *rule = &world->rules[number];
-    uint8_t                        action;
+    const unsigned number = random_take(bits, FLOW_RULES);
+    struct flow_rule *rule = &world->rules[number];
+    uint8_t action;
 
     if (rule->is_there) {
         text_add(ret, "%srule del priority %u", number % 2 == 1 ? "-6 " : "", 100 + number);
@@ -217,9 +217,9 @@ bool flow_world_hides(const struct flow_world *world, const struct flow_case *fl
 static void delete_neighbour(const struct flow_world *world, unsigned family, unsigned link, const char *address)
 {
     _Alignas(struct nlmsghdr) char buffer[512] = { 0 };
-    struct nlmsghdr               *header = mnl_nlmsg_put_header(buffer);
-    struct ndmsg                  *info;
-    uint8_t                        bytes[16];
+    struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
+    struct ndmsg *info;
+    uint8_t bytes[16];
 
     header->nlmsg_type = RTM_DELNEIGH;
     info = mnl_nlmsg_put_extra_header(header, sizeof *info);
@@ -234,9 +234,9 @@ static void set_neighbour(struct flow_world *world, uint64_t *bits, struct text 
 {
     static const uint16_t states[] = { NUD_REACHABLE, NUD_REACHABLE, NUD_STALE,     NUD_FAILED,
                                        NUD_FAILED,    NUD_PROBE,     NUD_PERMANENT, NUD_NONE };
-    const unsigned        family = random_take(bits, 2), link = random_take(bits, 2);
-    const uint16_t        state = states[random_take(bits, COUNT(states))];
-    const char           *address = gateways[family][link];
+    const unsigned family = random_take(bits, 2), link = random_take(bits, 2);
+    const uint16_t state = states[random_take(bits, COUNT(states))];
+    const char *address = gateways[family][link];
 
     if (link == 0 && random_take(bits, 3) == 0)
         address = flow_remotes[family][2]; /* on the link of a */
@@ -254,10 +254,10 @@ static void set_neighbour(struct flow_world *world, uint64_t *bits, struct text 
 /* A packet, whose next hop may fail for that: nobody responds on these links. */
 static void send_packet(struct flow_world *world, uint64_t *bits, struct text *ret)
 {
-    const unsigned   family = random_take(bits, 2);
+    const unsigned family = random_take(bits, 2);
     struct flow_case flow = { .family = family == 1 ? AF_INET6 : AF_INET, .protocol = IPPROTO_UDP, .remote_port = 9 };
-    const char      *remote = flow_remotes[family][random_take(bits, FLOW_REMOTES)];
-    int              fd;
+    const char *remote = flow_remotes[family][random_take(bits, FLOW_REMOTES)];
+    int fd;
 
     (void)world;
     inet_pton(flow.family, remote, flow.remote);
@@ -274,8 +274,8 @@ static void send_packet(struct flow_world *world, uint64_t *bits, struct text *r
 void flow_world_open(struct flow_world *ret, unsigned hash_policy)
 {
     static const char *const families[] = { "ipv4", "ipv6" };
-    char                     name[64];
-    struct text              unused = { .length = 0 };
+    char name[64];
+    struct text unused = { .length = 0 };
 
     memset(ret, 0, sizeof *ret);
     namespace_require();

@@ -12,15 +12,15 @@
 
 /* A rule with the priority 100 + its number. What is 0 does not count. */
 struct flow_rule {
-    bool     is_there;
-    uint8_t  protocol, traffic_class;
+    bool is_there;
+    uint8_t protocol, traffic_class;
     uint16_t local_port, remote_port;
     uint32_t mark;
-    bool     by_user;
+    bool by_user;
 };
 
 struct flow_world {
-    struct writer    writer;
+    struct writer writer;
     struct flow_rule rules[FLOW_RULES];
 };
 

@@ -36,7 +36,7 @@ static unsigned length_of(int family)
 
 union message {
     struct nlmsghdr header;
-    char            bytes[8192];
+    char bytes[8192];
 };
 
 static void put(struct nlmsghdr *header, unsigned short type, const void *value, size_t length)
@@ -75,17 +75,17 @@ static void begin(union message *message, unsigned short type, size_t size)
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
 
 struct found {
-    int      error;
+    int error;
     unsigned oif;
-    bool     has_gateway, is_multipath, is_local;
-    uint8_t  gateway[16];
+    bool has_gateway, is_multipath, is_local;
+    uint8_t gateway[16];
 };
 
 static struct found read_route(const struct nlmsghdr *header)
 {
     const struct rtmsg *route = NLMSG_DATA(header);
-    struct found        found = { .is_local = route->rtm_type == RTN_LOCAL };
-    int                 left = (int)RTM_PAYLOAD(header);
+    struct found found = { .is_local = route->rtm_type == RTN_LOCAL };
+    int left = (int)RTM_PAYLOAD(header);
 
     for (const struct rtattr *attribute = RTM_RTA(route); RTA_OK(attribute, left);
          attribute = RTA_NEXT(attribute, left)) {
@@ -105,9 +105,9 @@ static struct found find_route(const struct flow_case *flow, const uint8_t *sour
 {
     const unsigned size = length_of(flow->family);
     const uint16_t from = htons(local_port), to = htons(flow->remote_port);
-    union message  message;
-    struct rtmsg  *route = NLMSG_DATA(&message.header);
-    struct found   found = { 0 };
+    union message message;
+    struct rtmsg *route = NLMSG_DATA(&message.header);
+    struct found found = { 0 };
 
     begin(&message, RTM_GETROUTE, sizeof *route);
     *route = (struct rtmsg){ .rtm_family = (unsigned char)flow->family,
@@ -147,9 +147,9 @@ static bool has_source(int family, const uint8_t source[16])
 static struct flow_verdict decide(const struct flow_case *flow, bool bound)
 {
     struct flow_verdict verdict = { .is_certain = true };
-    const int           fd = flow_case_connect(flow, bound, NULL);
-    uint16_t            port;
-    struct found        found;
+    const int fd = flow_case_connect(flow, bound, NULL);
+    uint16_t port;
+    struct found found;
 
     if (fd < 0) {
         verdict.is_certain = errno != EADDRINUSE;
@@ -174,7 +174,7 @@ static struct flow_verdict decide(const struct flow_case *flow, bool bound)
 static bool has_address(unsigned index, int family, const uint8_t *address)
 {
     struct ifaddrs *all;
-    bool            has = false;
+    bool has = false;
 
     assert_int_equal(getifaddrs(&all), 0);
     for (const struct ifaddrs *one = all; one != NULL; one = one->ifa_next) {
@@ -206,10 +206,10 @@ static unsigned find_holder(const struct flow_case *flow, unsigned first)
 /* Whether a new connection over the interface gets another source. */
 static bool gets_another_source(const struct flow_case *flow, unsigned oif, const struct flow_verdict *fresh)
 {
-    char     name[IF_NAMESIZE];
-    uint8_t  source[16];
+    char name[IF_NAMESIZE];
+    uint8_t source[16];
     uint16_t port;
-    int      fd;
+    int fd;
 
     if (fresh->reachable && fresh->oif == oif)
         return memcmp(fresh->source, flow->local, 16) != 0;
@@ -224,7 +224,7 @@ static bool gets_another_source(const struct flow_case *flow, unsigned oif, cons
 static void decide_flow(const struct flow_case *flow, struct flow_verdict *verdict)
 {
     const struct flow_verdict fresh = decide(flow, false);
-    const unsigned            holder = find_holder(flow, verdict->oif);
+    const unsigned holder = find_holder(flow, verdict->oif);
 
     verdict->is_certain = verdict->is_certain && fresh.is_certain;
     verdict->is_multipath = verdict->is_multipath || fresh.is_multipath;

@@ -10,13 +10,13 @@
 #include "flows/flow_case.h"
 
 struct flow_verdict {
-    bool     reachable;
-    bool     is_multipath; /* the leg is known only with both ports and the source */
+    bool reachable;
+    bool is_multipath; /* the leg is known only with both ports and the source */
     unsigned oif;
-    uint8_t  source[16], next_hop[16];
-    unsigned flow;       /* BetterPath and SourceForeign */
-    uint16_t neighbour;  /* NUD_... of the next hop; 0: no entry */
-    bool     is_certain; /* connect(2) and the query agree */
+    uint8_t source[16], next_hop[16];
+    unsigned flow;      /* BetterPath and SourceForeign */
+    uint16_t neighbour; /* NUD_... of the next hop; 0: no entry */
+    bool is_certain;    /* connect(2) and the query agree */
 };
 
 void flow_oracle_open(void);

@@ -29,22 +29,22 @@
 #define FAILED kSCNetworkReachabilityNextHopFailed
 
 struct flow {
-    struct flow_case          what;
-    SCNetworkReachabilityRef  target;
+    struct flow_case what;
+    SCNetworkReachabilityRef target;
     SCNetworkReachabilityPath reported; /* by the last callback; at first what Schedule has found */
-    unsigned                  calls;
+    unsigned calls;
     SCNetworkReachabilityPath settled; /* at the last quiet point */
-    unsigned                  settled_calls;
+    unsigned settled_calls;
 };
 
 struct tally {
     unsigned long changes, checks, comparisons, uncertain, sockets, calls, failures;
 };
 
-static struct flow  flows[FLOWS];
+static struct flow flows[FLOWS];
 static struct tally tally;
 static SCRunLoopRef loop;
-static struct text  wrong;
+static struct text wrong;
 
 /* ---- Targets ---------------------------------------------------------------------------------------------------- */
 
@@ -143,7 +143,7 @@ static bool has_same_hop(const SCNetworkReachabilityPath *one, const SCNetworkRe
 static bool report_is_wrong(const struct flow *flow, const SCNetworkReachabilityPath *path)
 {
     const SCNetworkReachabilityPath last = last_path_of(flow->target);
-    SCNetworkReachabilityFlags      flags = ~0u;
+    SCNetworkReachabilityFlags flags = ~0u;
 
     if (!SCNetworkReachabilityGetFlags(flow->target, &flags) || is_wrong("GetFlags", flags, path->flags) ||
         is_wrong("GetLastPath: flags", last.flags, path->flags) ||
@@ -206,10 +206,10 @@ static void settle(void)
 
 static void expect_right(const struct flow_world *world, unsigned long seed, unsigned long change)
 {
-    const double       end = watcher_now() + patience_of(PATIENCE);
+    const double end = watcher_now() + patience_of(PATIENCE);
     const struct flow *found;
-    struct text        text = { .length = 0 };
-    char               description[2048];
+    struct text text = { .length = 0 };
+    char description[2048];
 
     tally.checks++;
     do
@@ -237,11 +237,11 @@ static unsigned long from_environment(const char *name, unsigned long otherwise)
 
 static void play(unsigned long seed, unsigned long count)
 {
-    const bool        verbose = from_environment("SOAK_VERBOSE", 0) != 0;
-    uint64_t          random = seed;
+    const bool verbose = from_environment("SOAK_VERBOSE", 0) != 0;
+    uint64_t random = seed;
     struct flow_world world;
-    struct text       text;
-    unsigned          burst = 0;
+    struct text text;
+    unsigned burst = 0;
 
     flow_world_open(&world, random_next(&random) % 2);
     flow_oracle_open();
@@ -268,8 +268,8 @@ static void play(unsigned long seed, unsigned long count)
 TEST(flows_sockets_and_next_hops_agree_with_the_kernel_after_random_changes)
 {
     const unsigned long steps = from_environment("SOAK_STEPS", unit_is_under(NULL) ? STEPS / 10 : STEPS);
-    const double        limit = (double)from_environment("SOAK_MINUTES", 0) * 60, began = watcher_now();
-    unsigned long       seed = from_environment("SOAK_SEED", (unsigned long)time(NULL));
+    const double limit = (double)from_environment("SOAK_MINUTES", 0) * 60, began = watcher_now();
+    unsigned long seed = from_environment("SOAK_SEED", (unsigned long)time(NULL));
 
     print_message("SOAK_SEED=%lu SOAK_STEPS=%lu\n", seed, steps);
     for (; tally.changes < steps && (limit <= 0 || watcher_now() - began < limit); seed++)

@@ -14,7 +14,7 @@
 
 enum { FEW = 10, MANY = 10000 };
 
-static struct netns    *netns;
+static struct netns *netns;
 static struct rtnetlink rtnetlink;
 
 static void begin(void)
@@ -36,7 +36,7 @@ UNIT(.setup = begin, .teardown = end)
 static void add_routes(unsigned count)
 {
     struct writer writer;
-    char          prefix[32];
+    char prefix[32];
 
     unit_check(writer_open(&writer), "writer_open");
     unit_check(writer_batch(&writer), "writer_batch");
@@ -68,9 +68,9 @@ static ino_t socket_number(void)
 static bool read_two_routes(void)
 {
     const struct first_routes what = { .family = AF_INET, .table = RT_TABLE_MAIN, .datagrams = 1 };
-    const ino_t               before = socket_number();
-    unsigned                  count = 0;
-    enum first_routes_end     how;
+    const ino_t before = socket_number();
+    unsigned count = 0;
+    enum first_routes_end how;
 
     assert_int_equal(first_routes_read(&rtnetlink, &what, count_route, &count, &how), 0);
     assert_int_equal(how, FIRST_ROUTES_MORE);

@@ -18,17 +18,17 @@
 
 /* A socket that sends, and the addresses of all other rtnetlink sockets of this namespace, which are the library's. */
 struct forger {
-    int      fd;
-    size_t   count;
+    int fd;
+    size_t count;
     uint32_t ports[PORTS];
 };
 
 static struct forger forger_open(void)
 {
-    FILE         *file = fopen("/proc/thread-self/net/netlink", "re");
+    FILE *file = fopen("/proc/thread-self/net/netlink", "re");
     struct forger forger = { .count = 0 };
-    char          line[256];
-    unsigned      protocol, port;
+    char line[256];
+    unsigned protocol, port;
 
     assert_non_null(file);
     while (forger.count < PORTS && fgets(line, sizeof line, file) != NULL)
@@ -46,8 +46,8 @@ struct forgery {
     struct nlmsghdr header;
     union {
         struct ifinfomsg link;
-        struct rtmsg     route;
-        struct nlmsgerr  error;
+        struct rtmsg route;
+        struct nlmsgerr error;
     } payload;
 };
 
@@ -74,7 +74,7 @@ static const uint16_t types[] = {
 static size_t send_forgeries(int fd, uint32_t port, uint32_t groups, unsigned index)
 {
     const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = port, .nl_groups = groups };
-    size_t                   taken = 0;
+    size_t taken = 0;
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         for (uint32_t sequence = 0; sequence < 4; sequence++) {
@@ -125,10 +125,10 @@ static void expect_untouched(struct watcher *watcher, SCNetworkReachabilityRef u
 
 TEST(forged_messages_to_our_sockets_are_ignored)
 {
-    struct watcher           watcher;
+    struct watcher watcher;
     SCNetworkReachabilityRef unscheduled;
-    struct forger            forger;
-    size_t                   taken = 0;
+    struct forger forger;
+    size_t taken = 0;
 
     unscheduled = begin_with_unscheduled(&watcher);
     forger = forger_open();
@@ -142,9 +142,9 @@ TEST(forged_messages_to_our_sockets_are_ignored)
 
 TEST(forged_messages_to_our_groups_are_ignored)
 {
-    struct watcher           watcher;
+    struct watcher watcher;
     SCNetworkReachabilityRef unscheduled;
-    struct forger            forger;
+    struct forger forger;
 
     unscheduled = begin_with_unscheduled(&watcher);
     forger = forger_open();
@@ -158,9 +158,9 @@ TEST(forged_messages_to_our_groups_are_ignored)
 TEST(request_sockets_accept_only_the_kernel)
 {
     const struct forgery forgery = forge(NLMSG_ERROR, 0);
-    struct watcher       watcher;
-    struct forger        forger;
-    size_t               refused = 0;
+    struct watcher watcher;
+    struct forger forger;
+    size_t refused = 0;
 
     begin(&watcher);
     forger = forger_open();
@@ -178,15 +178,15 @@ TEST(request_sockets_accept_only_the_kernel)
 TEST(a_flood_of_forged_messages_hides_no_change)
 {
     const struct forgery forgery = forge(RTM_DELLINK, 0x7fffffff);
-    struct watcher       watcher;
-    struct forger        forger;
-    size_t               full = 0;
+    struct watcher watcher;
+    struct forger forger;
+    size_t full = 0;
 
     begin(&watcher);
     forger = forger_open();
     for (size_t i = 0; i < forger.count; i++) {
         const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = forger.ports[i] };
-        ssize_t                  sent;
+        ssize_t sent;
 
         do
             sent = sendto(forger.fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to);
@@ -205,9 +205,9 @@ TEST(a_flood_of_forged_messages_hides_no_change)
 static size_t send_malformed(int fd, const struct sockaddr_nl *to)
 {
     static const uint32_t lengths[] = { 0, 1, 15, 0x7fffffff, 0x80000000, 0xfffff0f0, 0xffffffff };
-    static unsigned char  large[96 * 1024]; /* three times the buffer of a receive */
-    struct forgery        forgery = forge(RTM_DELLINK, if_nametoindex("a"));
-    size_t                taken = 0;
+    static unsigned char large[96 * 1024]; /* three times the buffer of a receive */
+    struct forgery forgery = forge(RTM_DELLINK, if_nametoindex("a"));
+    size_t taken = 0;
 
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         forgery.header.nlmsg_len = lengths[i];
@@ -224,10 +224,10 @@ static size_t send_malformed(int fd, const struct sockaddr_nl *to)
 
 TEST(malformed_and_oversized_forgeries_are_ignored)
 {
-    struct watcher           watcher;
+    struct watcher watcher;
     SCNetworkReachabilityRef unscheduled;
-    struct forger            forger;
-    size_t                   taken = 0;
+    struct forger forger;
+    size_t taken = 0;
 
     unscheduled = begin_with_unscheduled(&watcher);
     forger = forger_open();
@@ -242,7 +242,7 @@ TEST(malformed_and_oversized_forgeries_are_ignored)
 
 static struct {
     struct forger forger;
-    atomic_bool   over;
+    atomic_bool over;
 } flood;
 
 /* Keeps the queues full. */
@@ -262,8 +262,8 @@ static void *forge_without_pause(void *unused)
 TEST(a_flood_that_never_ends_hides_no_change)
 {
     /* More than the library's one thread can read. Valgrind runs one thread at a time, so there one is enough. */
-    const size_t   count = unit_is_under("valgrind") ? 1 : 2;
-    pthread_t      threads[2];
+    const size_t count = unit_is_under("valgrind") ? 1 : 2;
+    pthread_t threads[2];
     struct watcher watcher;
 
     begin(&watcher);

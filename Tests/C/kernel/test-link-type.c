@@ -12,10 +12,10 @@
 
 static struct watcher watcher; /* stopped at the end of each test */
 
-int         __real_open(const char *path, int flags, ...);
-int         __wrap_open(const char *path, int flags, ...);
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
 static bool counts;
-static int  opened; /* by the library, on this thread */
+static int opened; /* by the library, on this thread */
 
 int __wrap_open(const char *path, int flags, ...)
 {
@@ -41,8 +41,8 @@ static void expect_peer(SCNetworkReachabilityFlags flags, SCNetworkReachabilityI
 TEST_WITH(NULL, NULL, the_driver_determines_the_device_type)
 {
     static const struct {
-        const char                        *type;
-        SCNetworkReachabilityFlags         flags;
+        const char *type;
+        SCNetworkReachabilityFlags flags;
         SCNetworkReachabilityInterfaceType expected;
     } rows[] = {
         { "wwan", R | W | T, kSCNetworkReachabilityInterfaceTypeCellular },
@@ -71,7 +71,7 @@ TEST(an_own_address_is_not_cellular)
 TEST_WITH(NULL, NULL, a_link_above_a_modem_is_cellular)
 {
     static const char *const kinds[] = { "macvlan", "macvtap", "ipvlan", "vlan id 5" };
-    int                      made = 0;
+    int made = 0;
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         begin();
@@ -187,7 +187,7 @@ TEST(the_sysfs_of_another_namespace_is_not_used)
 TEST_WITH(NULL, NULL, without_sysfs_the_lower_link_is_still_found)
 {
     SCNetworkReachabilityRef target;
-    const int                tun = (namespace_require(), namespace_add_tun("t"));
+    const int tun = (namespace_require(), namespace_add_tun("t"));
 
     if (tun < 0)
         SKIP("no /dev/net/tun here");

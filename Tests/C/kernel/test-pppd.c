@@ -73,7 +73,7 @@ static void note(const char *path, unsigned pid, const char *what)
 TEST(ppp_is_idle_until_pppd_notes_a_connection)
 {
     static const struct {
-        const char                *note;
+        const char *note;
         SCNetworkReachabilityFlags flags;
     } rows[] = {
         { "UNIT=0", R | T | C | ON_TRAFFIC },
@@ -86,7 +86,7 @@ TEST(ppp_is_idle_until_pppd_notes_a_connection)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         SCNetworkReachabilityRef target;
-        const int                tun = begin();
+        const int tun = begin();
 
         note(DATABASE, (unsigned)getpid(), rows[i].note);
         target = expect_target("198.51.100.7");
@@ -104,7 +104,7 @@ TEST(ppp_is_idle_until_pppd_notes_a_connection)
 TEST(ppp_without_a_note_is_connected)
 {
     SCNetworkReachabilityRef target;
-    const int                tun = begin();
+    const int tun = begin();
 
     target = expect_target("198.51.100.7");
     EXPECT(target, R | T, None);
@@ -129,8 +129,8 @@ TEST(notes_of_other_processes_do_not_make_ppp_idle)
 {
     static const char *const connected = "IPLOCAL=10.9.0.1", *const idle = "UNIT=0";
     SCNetworkReachabilityRef target;
-    struct notes             notes;
-    const int                tun = begin();
+    struct notes notes;
+    const int tun = begin();
 
     target = expect_target("198.51.100.7");
     for (uint32_t chain = 0; chain < 2; chain++) {
@@ -152,7 +152,7 @@ TEST(notes_of_other_processes_do_not_make_ppp_idle)
 TEST(the_database_of_newer_pppds_is_read)
 {
     SCNetworkReachabilityRef target;
-    const int                tun = begin();
+    const int tun = begin();
 
     etc_make_directory("/run/pppd");
     note(LATER, (unsigned)getpid(), "UNIT=0");
@@ -166,7 +166,7 @@ TEST(the_database_of_newer_pppds_is_read)
 TEST(dialling_is_noticed)
 {
     struct watcher watcher;
-    const int      tun = begin();
+    const int tun = begin();
 
     note(DATABASE, (unsigned)getpid(), "UNIT=0");
     watcher_start(&watcher, expect_target("198.51.100.7"));
@@ -183,7 +183,7 @@ TEST(dialling_is_noticed)
 TEST(a_late_note_is_noticed)
 {
     struct watcher watcher;
-    const int      tun = begin();
+    const int tun = begin();
 
     note(DATABASE, 4000000, "UNIT=0"); /* of another process */
     watcher_start(&watcher, expect_target("198.51.100.7"));
@@ -207,12 +207,12 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, st
 #define TARGETS 50
 
 static unsigned reads;
-static double   now_is; /* seconds; 0: the clock is the kernel's */
-static int      calls;
+static double now_is; /* seconds; 0: the clock is the kernel's */
+static int calls;
 
 int __wrap_open(const char *path, int flags, ...)
 {
-    mode_t  mode;
+    mode_t mode;
     va_list more;
 
     va_start(more, flags);
@@ -235,7 +235,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old)
 {
     const struct itimerspec at_once = { .it_value = { .tv_nsec = 1 } };
-    const bool              is_set = value->it_value.tv_sec != 0 || value->it_value.tv_nsec != 0;
+    const bool is_set = value->it_value.tv_sec != 0 || value->it_value.tv_nsec != 0;
 
     return __real_timerfd_settime(fd, flags, is_set && now_is != 0 ? &at_once : value, old);
 }
@@ -260,8 +260,8 @@ static unsigned reads_at(SCRunLoopRef loop, double time)
 
 static unsigned long evaluations_of(SCNetworkReachabilityRef target)
 {
-    char          text[1024];
-    const char   *counters;
+    char text[1024];
+    const char *counters;
     unsigned long count = 0;
 
     SCNetworkReachabilityGetDescription(target, text, sizeof text);
@@ -274,9 +274,9 @@ static unsigned long evaluations_of(SCNetworkReachabilityRef target)
 TEST(many_targets_read_the_database_once_a_round)
 {
     SCNetworkReachabilityRef targets[TARGETS];
-    SCRunLoopRef             loop = SCRunLoopCreate();
-    unsigned long            evaluations;
-    const int                tun = begin();
+    SCRunLoopRef loop = SCRunLoopCreate();
+    unsigned long evaluations;
+    const int tun = begin();
 
     note(DATABASE, (unsigned)getpid(), "UNIT=0;IPLOCAL=10.9.0.1");
     now_is = 1000;
@@ -329,7 +329,7 @@ TEST(many_targets_read_the_database_once_a_round)
 TEST(the_tty_driver_identifies_a_modem)
 {
     static const struct {
-        const char                *note, *driver;
+        const char *note, *driver;
         SCNetworkReachabilityFlags flags;
     } rows[] = {
         { "IPLOCAL=10.9.0.1;DEVICE=/dev/ttyUSB0", "option1", R | T | W },
@@ -342,8 +342,8 @@ TEST(the_tty_driver_identifies_a_modem)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         SCNetworkReachabilityRef target;
-        char                     driver[64];
-        const int                tun = begin();
+        char driver[64];
+        const int tun = begin();
 
         etc_make_directory("/run/tty");
         etc_make_directory("/run/tty/ttyUSB0");

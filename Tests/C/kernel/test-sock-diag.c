@@ -14,7 +14,7 @@
 /* The kernel doubles it. */
 static int open_bound(int family, const char *address, int port, int send_buffer)
 {
-    const int               fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0), one = 1;
+    const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0), one = 1;
     struct sockaddr_storage own = expect_sockaddr(address);
 
     assert_true(fd >= 0);
@@ -69,7 +69,7 @@ TEST(a_socket_of_another_namespace_is_not_found)
 TEST(a_program_cannot_have_the_largest_send_buffer)
 {
     const int size = INT32_MAX;
-    int       fd;
+    int fd;
 
     namespace_require_lo();
     fd = open_bound(AF_INET, "0.0.0.0", PORT, INT32_MAX);

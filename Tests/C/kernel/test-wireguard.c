@@ -17,7 +17,7 @@
 struct bytes {
     _Alignas(struct nlmsghdr) unsigned char at[2048];
     struct nlmsghdr *header;
-    struct nlattr   *peers, *peer, *allowed;
+    struct nlattr *peers, *peer, *allowed;
 };
 
 static void begin(struct bytes *bytes)
@@ -52,7 +52,7 @@ static void begin_peer(struct bytes *bytes, char key, const char *endpoint)
 static void put_allowed(struct bytes *bytes, const char *prefix, uint8_t length)
 {
     const struct address address = make(prefix);
-    struct nlattr       *nest = mnl_attr_nest_start(bytes->header, 0);
+    struct nlattr *nest = mnl_attr_nest_start(bytes->header, 0);
 
     mnl_attr_put_u16(bytes->header, WGALLOWEDIP_A_FAMILY, address.family);
     mnl_attr_put(bytes->header, WGALLOWEDIP_A_IPADDR, address_length(&address), address.bytes);
@@ -115,14 +115,14 @@ TEST(the_longest_prefix_decides)
         { "10.7.7.7", "203.0.113.9" },
     };
     struct wireguard_link link = WIREGUARD_LINK_EMPTY;
-    struct bytes          bytes;
+    struct bytes bytes;
 
     make_mesh(&bytes);
     apply_message(&link, &bytes);
     assert_int_equal(link.port, 51821);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address destination = make(rows[i].destination), remote = make(rows[i].remote);
-        struct tunnel        tunnel;
+        struct tunnel tunnel;
 
         assert_true(wireguard_link_find_peer(&link, &destination, &tunnel));
         assert_int_equal(tunnel.mark, 51820);
@@ -133,10 +133,10 @@ TEST(the_longest_prefix_decides)
 
 TEST(a_destination_of_no_peer_has_no_endpoint)
 {
-    const struct address  destination = make("198.51.100.7");
+    const struct address destination = make("198.51.100.7");
     struct wireguard_link link = WIREGUARD_LINK_EMPTY;
-    struct tunnel         tunnel;
-    struct bytes          bytes;
+    struct tunnel tunnel;
+    struct bytes bytes;
 
     assert_false(wireguard_link_find_peer(&link, &destination, &tunnel));
     begin(&bytes);
@@ -152,10 +152,10 @@ TEST(a_destination_of_no_peer_has_no_endpoint)
 
 TEST(the_default_path_may_be_ipv6)
 {
-    const struct address  remote = make("192.0.2.9");
+    const struct address remote = make("192.0.2.9");
     struct wireguard_link link = WIREGUARD_LINK_EMPTY;
-    struct tunnel         tunnel;
-    struct bytes          bytes;
+    struct tunnel tunnel;
+    struct bytes bytes;
 
     begin(&bytes);
     begin_peers(&bytes);
@@ -178,10 +178,10 @@ TEST(a_peer_may_continue_in_the_next_message)
     static const char keys[] = { 'a', 'b' };
 
     for (size_t i = 0; i < sizeof keys; i++) {
-        const struct address  destination = make("198.51.100.7"), remote = make("192.0.2.9");
+        const struct address destination = make("198.51.100.7"), remote = make("192.0.2.9");
         struct wireguard_link link = WIREGUARD_LINK_EMPTY;
-        struct tunnel         tunnel;
-        struct bytes          bytes;
+        struct tunnel tunnel;
+        struct bytes bytes;
 
         begin(&bytes);
         begin_peers(&bytes);
@@ -205,11 +205,11 @@ TEST(a_peer_may_continue_in_the_next_message)
 
 TEST(an_endpoint_may_have_a_scope)
 {
-    struct sockaddr_in6   endpoint = { .sin6_family = AF_INET6, .sin6_scope_id = 3 };
-    const struct address  destination = make("10.1.1.1");
+    struct sockaddr_in6 endpoint = { .sin6_family = AF_INET6, .sin6_scope_id = 3 };
+    const struct address destination = make("10.1.1.1");
     struct wireguard_link link = WIREGUARD_LINK_EMPTY;
-    struct tunnel         tunnel;
-    struct bytes          bytes;
+    struct tunnel tunnel;
+    struct bytes bytes;
 
     endpoint.sin6_addr.s6_addr[0] = 0xfe;
     endpoint.sin6_addr.s6_addr[1] = 0x80;
@@ -234,8 +234,8 @@ TEST(no_bytes_are_read_past_the_end)
 {
     static const uint16_t lengths[] = { 0, 1, 3, 4, 5, 8, 0x7fff, 0xffff };
     struct wireguard_link link = WIREGUARD_LINK_EMPTY;
-    struct bytes          bytes;
-    uint32_t              whole;
+    struct bytes bytes;
+    uint32_t whole;
 
     make_mesh(&bytes);
     whole = bytes.header->nlmsg_len;
@@ -263,7 +263,7 @@ TEST(many_prefixes_are_kept)
 
     for (unsigned i = 0; i < 250; i++) {
         struct bytes bytes;
-        char         prefix[16];
+        char prefix[16];
 
         snprintf(prefix, sizeof prefix, "10.%u.0.0", i);
         begin(&bytes);
@@ -276,8 +276,8 @@ TEST(many_prefixes_are_kept)
     }
     for (unsigned i = 0; i < 250; i++) {
         struct address destination;
-        struct tunnel  tunnel;
-        char           text[16];
+        struct tunnel tunnel;
+        char text[16];
 
         snprintf(text, sizeof text, "10.%u.1.1", i);
         destination = make(text);

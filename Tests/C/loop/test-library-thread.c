@@ -55,14 +55,14 @@ static void await(sem_t *semaphore)
 /* Counts the threads of this name (NULL: all), and returns one of them. */
 static int count_threads(const char *name, pid_t *ret_one)
 {
-    DIR           *tasks = opendir("/proc/self/task");
+    DIR *tasks = opendir("/proc/self/task");
     struct dirent *entry;
-    int            count = 0;
+    int count = 0;
 
     if (tasks == NULL)
         return -1;
     while ((entry = readdir(tasks)) != NULL) {
-        char  path[300], text[32] = "";
+        char path[300], text[32] = "";
         FILE *file;
 
         snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
@@ -109,7 +109,7 @@ static void expect_threads(int wanted)
 static void expect_waiting_thread(SCNetworkReachabilityRef target)
 {
     const double end = watcher_now() + PATIENCE;
-    pid_t        thread = 0;
+    pid_t thread = 0;
 
     assert_true(idle_await(target->state->schedules->loop));
     assert_true(await_threads(1, &thread));
@@ -138,8 +138,8 @@ static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 TEST(the_thread_starts_with_the_first_target_and_ends_after_the_last)
 {
     SCNetworkReachabilityRef first, second;
-    struct descriptors       before;
-    struct queue             queue;
+    struct descriptors before;
+    struct queue queue;
 
     expect_threads(0);
     descriptors_read(&before);
@@ -165,7 +165,7 @@ TEST(the_thread_starts_with_the_first_target_and_ends_after_the_last)
 TEST(many_targets_share_one_thread)
 {
     enum { MANY = 100 };
-    static struct queue      queues[MANY];
+    static struct queue queues[MANY];
     SCNetworkReachabilityRef targets[MANY];
 
     expect_threads(0);
@@ -187,10 +187,10 @@ TEST(many_targets_share_one_thread)
 #define STARTERS 6
 
 static struct {
-    struct queue      queue;
+    struct queue queue;
     pthread_barrier_t together;
-    atomic_int        refused;
-    int               rounds;
+    atomic_int refused;
+    int rounds;
 } race;
 
 static void *start_together(void *unused)
@@ -246,12 +246,12 @@ TEST(concurrent_first_users_start_one_thread)
  * left. */
 TEST(the_thread_may_be_needed_again_while_it_ends)
 {
-    const int                    rounds = unit_is_under(NULL) ? 100 : 2000;
-    atomic_int                   calls = 0;
+    const int rounds = unit_is_under(NULL) ? 100 : 2000;
+    atomic_int calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
-    SCNetworkReachabilityRef     target;
-    struct descriptors           before;
-    struct queue                 queue;
+    SCNetworkReachabilityRef target;
+    struct descriptors before;
+    struct queue queue;
 
     expect_threads(0);
     descriptors_read(&before);
@@ -276,10 +276,10 @@ TEST(the_thread_may_be_needed_again_while_it_ends)
 
 TEST(the_thread_ends_though_work_is_pending)
 {
-    atomic_int                   calls = 0;
+    atomic_int calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
-    SCNetworkReachabilityRef     target;
-    struct queue                 queue;
+    SCNetworkReachabilityRef target;
+    struct queue queue;
 
     expect_threads(0);
     queue_open(&queue, 0);
@@ -314,8 +314,8 @@ static void unschedule(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 TEST(the_thread_ends_after_it_unscheduled_the_last_target_itself)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
-    static sem_t                         called; /* not on the stack: helgrind does not know sem_timedwait */
-    SCNetworkReachabilityContext         context = { .info = &called };
+    static sem_t called; /* not on the stack: helgrind does not know sem_timedwait */
+    SCNetworkReachabilityContext context = { .info = &called };
 
     expect_threads(0);
     assert_int_equal(sem_init(&called, 0, 0), 0);
@@ -332,7 +332,7 @@ TEST(the_thread_ends_after_it_unscheduled_the_last_target_itself)
 TEST_WITH(NULL, NULL, run_loops_start_no_thread)
 {
     struct watcher watcher;
-    int            before;
+    int before;
 
     namespace_require_pair();
     expect_threads(0);
@@ -347,9 +347,9 @@ TEST_WITH(NULL, NULL, run_loops_start_no_thread)
 
 static struct {
     SCNetworkReachabilityRef target, other;
-    struct queue             queue;
-    sem_t                    entered, go_on, made;
-    int                      refused;
+    struct queue queue;
+    sem_t entered, go_on, made;
+    int refused;
 } stuck;
 
 static void perform_stuck(void *info, void (*work)(void *argument), void *argument)
@@ -368,9 +368,9 @@ static void check(SCBoolean done)
 static void *make_calls(void *unused)
 {
     SCNetworkReachabilityFlags flags;
-    SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
-    SCNetworkReachabilityRef   fresh = SCNetworkReachabilityCreateWithName(NULL, "localhost");
-    char                       text[512];
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+    SCNetworkReachabilityRef fresh = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    char text[512];
 
     for (int i = 0; i < 2; i++) {
         const SCNetworkReachabilityRef target = i == 0 ? stuck.other : fresh;
@@ -397,7 +397,7 @@ static void *make_calls(void *unused)
 TEST(no_call_waits_for_the_thread)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_stuck };
-    pthread_t                            thread;
+    pthread_t thread;
 
     memset(&stuck, 0, sizeof stuck);
     queue_open(&stuck.queue, 0);
@@ -423,7 +423,7 @@ TEST(no_call_waits_for_the_thread)
 
 /* ---- Signals ---------------------------------------------------------------------------------------------------- */
 
-static pthread_t  main_thread;
+static pthread_t main_thread;
 static atomic_int signals, elsewhere;
 
 static void handle(int number)
@@ -439,8 +439,8 @@ TEST_WITH(NULL, NULL, signal_handlers_never_run_on_the_thread)
     static const int numbers[] = { SIGUSR1, SIGTERM, SIGALRM, SIGCHLD, SIGWINCH, SIGHUP };
     enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
     const struct sigaction handling = { .sa_handler = handle };
-    struct sigaction       before[NUMBERS];
-    sigset_t               some, mask, pending;
+    struct sigaction before[NUMBERS];
+    sigset_t some, mask, pending;
 
     witness_open(); /* while this thread blocks no signal: the library thread must not inherit a mask */
     expect_threads(1);
@@ -472,9 +472,9 @@ TEST_WITH(NULL, NULL, signal_handlers_never_run_on_the_thread)
 
 static struct {
     struct queue queue;
-    sem_t        there, leave;
-    pid_t        thread;
-    bool         failed;
+    sem_t there, leave;
+    pid_t thread;
+    bool failed;
 } other_namespace;
 
 /* Starts the library thread in a new namespace. */
@@ -497,7 +497,7 @@ static void *use_other_namespace(void *unused)
 TEST_WITH(namespace_require_lo, NULL, the_thread_keeps_no_namespace_without_targets_alive)
 {
     SCNetworkReachabilityRef target;
-    pthread_t                thread;
+    pthread_t thread;
 
     namespace_add_second_pair();
     expect_threads(0);
@@ -529,8 +529,8 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_keeps_no_namespace_without_targ
 TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_the_namespace_in_which_it_started)
 {
     SCNetworkReachabilityRef there, here;
-    struct queue             queue;
-    int                      home, new;
+    struct queue queue;
+    int home, new;
 
     namespace_add_second_pair();
     home = namespace_keep();
@@ -571,11 +571,11 @@ static int make_namespace(int home)
 
 TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_a_namespace_that_the_main_thread_visited)
 {
-    const int                home = namespace_keep();
-    const int                visited = make_namespace(home);
+    const int home = namespace_keep();
+    const int visited = make_namespace(home);
     SCNetworkReachabilityRef target = expect_target("127.0.0.1"), other = expect_target("127.0.0.1");
-    struct queue             queue, other_queue;
-    struct writer            writer;
+    struct queue queue, other_queue;
+    struct writer writer;
 
     assert_int_equal(writer_open(&writer), 0);
     queue_open(&queue, 0);
@@ -606,7 +606,7 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_a_namespace_that_the_mai
 
 static struct {
     atomic_ulong seen; /* the namespace of the last perform */
-    sem_t        done;
+    sem_t done;
 } performed;
 
 static void note_namespace(void *info, void (*work)(void *argument), void *argument)
@@ -625,11 +625,11 @@ static void note_namespace(void *info, void (*work)(void *argument), void *argum
 static void expect_perform_here(bool schedules_there)
 {
     static const SCNetworkReachabilityScheduler noting = { .perform = note_namespace };
-    const int                                   home = namespace_keep();
-    const int                                   there = make_namespace(home);
-    SCNetworkReachabilityRef                    target;
-    struct writer                               writer;
-    struct stat                                 here;
+    const int home = namespace_keep();
+    const int there = make_namespace(home);
+    SCNetworkReachabilityRef target;
+    struct writer writer;
+    struct stat here;
 
     namespace_go(there);
     target = expect_target("127.0.0.1");
@@ -692,10 +692,10 @@ static void limit_descriptors(void)
 static void serve_other_namespace(void (*begin_lack)(void))
 {
     static const SCNetworkReachabilityScheduler noting = { .perform = note_namespace };
-    const int                                   here = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-    SCNetworkReachabilityRef                    target;
-    struct writer                               writer;
-    struct stat                                 status;
+    const int here = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    SCNetworkReachabilityRef target;
+    struct writer writer;
+    struct stat status;
 
     MUST(here >= 0 && fstat(here, &status) == 0);
     MUST(unshare(CLONE_NEWNET) == 0);
@@ -767,10 +767,10 @@ static int complain(const char *what)
 static int close_everything(bool reuse)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_stuck };
-    SCNetworkReachabilityRef             target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
-    double                               before, spent;
-    pid_t                                thread = 0;
-    int                                  zero;
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    double before, spent;
+    pid_t thread = 0;
+    int zero;
 
     if (sem_init(&stuck.entered, 0, 0) != 0 || sem_init(&stuck.go_on, 0, 0) != 0)
         return complain("no semaphore");
@@ -814,7 +814,7 @@ PART(replace_descriptors)
 PART(leave)
 {
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
-    static struct queue      queue;
+    static struct queue queue;
 
     queue_open(&queue, 1);
     return SCNetworkReachabilitySetCallback(target, NULL, NULL) && queue_set(&queue, target) ? 0 : 1;
@@ -845,7 +845,7 @@ TEST_WITH(require_lo, NULL, a_program_may_end_while_the_thread_runs)
 
 static struct {
     pthread_t caller;
-    int       here, elsewhere;
+    int here, elsewhere;
 } hooks;
 
 static void note_hook(const void *info)
@@ -867,10 +867,10 @@ static void drop_work(void *info, void (*work)(void *argument), void *argument)
 /* The thread may hold a target for a moment, but never its last reference. */
 TEST_WITH(require_lo, NULL, the_thread_never_releases_the_last_context)
 {
-    const int                            rounds = unit_is_under(NULL) ? 500 : 20000;
+    const int rounds = unit_is_under(NULL) ? 500 : 20000;
     const SCNetworkReachabilityScheduler scheduler = { .perform = drop_work };
-    SCNetworkReachabilityContext         context = { .info = &hooks, .release = note_hook };
-    SCNetworkReachabilityRef             other;
+    SCNetworkReachabilityContext context = { .info = &hooks, .release = note_hook };
+    SCNetworkReachabilityRef other;
 
     hooks.caller = pthread_self();
     other = name_target();
@@ -902,8 +902,8 @@ static void *note_thread(void *ret)
 static void start(void)
 {
     pthread_t thread;
-    pid_t     first;
-    char      path[64];
+    pid_t first;
+    char path[64];
 
     MUST(pthread_create(&thread, NULL, note_thread, &first) == 0);
     MUST(pthread_join(thread, NULL) == 0);

@@ -49,8 +49,8 @@ static bool is_readable(int fd, int milliseconds)
 TEST(the_descriptor_is_readable_while_there_is_work)
 {
     struct epoll_event event = { .events = EPOLLIN }, got;
-    const int          host = epoll_create1(EPOLL_CLOEXEC);
-    int                fd;
+    const int host = epoll_create1(EPOLL_CLOEXEC);
+    int fd;
 
     watcher_start(&watcher, expect_target(FAR));
     fd = SCRunLoopGetFileDescriptor(watcher.loop);
@@ -91,7 +91,7 @@ TEST(polling_the_descriptor_is_sufficient)
 /* Such a loop would not wake a program that waits for a deadline. */
 TEST(a_loop_without_room_for_its_timer_has_no_descriptor_to_poll)
 {
-    SCRunLoopRef  loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
     struct rlimit limit, none;
 
     assert_non_null(loop);
@@ -124,8 +124,8 @@ TEST(a_link_event_is_evaluated_again_by_the_timer)
 TEST(a_change_to_be_fetched_keeps_the_descriptor_readable)
 {
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop = SCRunLoopCreate();
-    int                      fd = SCRunLoopGetFileDescriptor(loop);
+    SCRunLoopRef loop = SCRunLoopCreate();
+    int fd = SCRunLoopGetFileDescriptor(loop);
 
     target = expect_target(FAR);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -154,7 +154,7 @@ TEST(a_change_to_be_fetched_keeps_the_descriptor_readable)
 TEST_WITH(NULL, NULL, perform_waits_for_the_given_time)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
-    double       started = watcher_now();
+    double started = watcher_now();
 
     for (int i = 0; i < 100; i++)
         assert_int_equal(SCRunLoopPerform(loop, 0), 0);
@@ -178,8 +178,8 @@ static void *wake_up(void *loop)
 TEST_WITH(NULL, NULL, a_wake_up_ends_a_wait_without_limit)
 {
     static const double waits[] = { -1, -1e300, LONG_TIME, 1e300 };
-    SCRunLoopRef        loop = SCRunLoopCreate();
-    pthread_t           thread;
+    SCRunLoopRef loop = SCRunLoopCreate();
+    pthread_t thread;
 
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
         assert_int_equal(pthread_create(&thread, NULL, wake_up, loop), 0);
@@ -195,7 +195,7 @@ TEST_WITH(NULL, NULL, a_wake_up_ends_a_wait_without_limit)
 TEST_WITH(NULL, NULL, an_earlier_wake_up_ends_the_next_wait_only)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
-    double       started;
+    double started;
 
     SCRunLoopWakeUp(loop);
     SCRunLoopWakeUp(loop);
@@ -211,7 +211,7 @@ TEST_WITH(NULL, NULL, an_earlier_wake_up_ends_the_next_wait_only)
 /* The descriptor is also readable in between. */
 static void run_after_a_wake_up(void)
 {
-    SCRunLoopRef             loop = SCRunLoopGetCurrent();
+    SCRunLoopRef loop = SCRunLoopGetCurrent();
     SCNetworkReachabilityRef target = expect_target("127.0.0.1");
 
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -231,7 +231,7 @@ TEST_WITH(NULL, NULL, a_run_leaves_a_wake_up_to_the_next_perform)
 }
 
 static SCRunLoopRef signalled_loop;
-static bool         signalled_stop;
+static bool signalled_stop;
 
 static void on_signal(int number)
 {
@@ -274,7 +274,7 @@ static void *change_something(void *argument)
 TEST(events_without_a_callback_do_not_end_a_wait)
 {
     pthread_t thread;
-    double    started;
+    double started;
 
     watcher_start(&watcher, expect_target(FAR));
     started = watcher_now();
@@ -320,14 +320,14 @@ TEST(interrupted_system_calls_are_retried)
 /* A run on a separate thread, with its own loop and a scheduled target. */
 struct run {
     void (*body)(struct run *run);
-    SCRunLoopRef             loop;
+    SCRunLoopRef loop;
     SCNetworkReachabilityRef target;
-    bool                     scheduled, changing;
-    int                      calls;
+    bool scheduled, changing;
+    int calls;
     void (*inside)(struct run *run);
     int32_t result, inner_result;
-    int     inner_perform;
-    double  seconds;
+    int inner_perform;
+    double seconds;
 };
 
 static void run_called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -343,9 +343,9 @@ static void run_called(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 
 static void *run_thread(void *argument)
 {
-    struct run                  *run = argument;
+    struct run *run = argument;
     SCNetworkReachabilityContext context = { .info = run };
-    const double                 started = watcher_now();
+    const double started = watcher_now();
 
     run->loop = SCRunLoopGetCurrent();
     if (run->scheduled) {
@@ -620,8 +620,8 @@ static void drive_too(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
 
 struct rivals {
     SCRunLoopRef loop;
-    int          result, error;
-    bool         nested;
+    int result, error;
+    bool nested;
 };
 
 static void *drive_elsewhere(void *argument)
@@ -636,7 +636,7 @@ static void *drive_elsewhere(void *argument)
 static void drive_too(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     struct rivals *rivals = info;
-    pthread_t      thread;
+    pthread_t thread;
 
     (void)target;
     (void)flags;
@@ -647,10 +647,10 @@ static void drive_too(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
 
 TEST(a_second_driver_is_refused)
 {
-    struct rivals                rivals = { .loop = SCRunLoopCreate() };
+    struct rivals rivals = { .loop = SCRunLoopCreate() };
     SCNetworkReachabilityContext context = { .info = &rivals };
-    SCNetworkReachabilityRef     target;
-    pthread_t                    thread;
+    SCNetworkReachabilityRef target;
+    pthread_t thread;
 
     target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(target, drive_too, &context));
@@ -672,7 +672,7 @@ TEST(a_second_driver_is_refused)
 static int count_threads(void)
 {
     DIR *directory = opendir("/proc/self/task");
-    int  count = 0;
+    int count = 0;
 
     assert_non_null(directory);
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
@@ -683,7 +683,7 @@ static int count_threads(void)
 
 TEST_WITH(NULL, NULL, scheduled_targets_take_no_thread)
 {
-    const int      before = count_threads();
+    const int before = count_threads();
     struct watcher watchers[5];
 
     /* A sanitizer may start its own thread: it does not count. */
@@ -720,7 +720,7 @@ static void use_everything(struct run *run)
 
 TEST(nothing_is_left_open)
 {
-    struct run         run = { .body = use_everything, .scheduled = true, .changing = true };
+    struct run run = { .body = use_everything, .scheduled = true, .changing = true };
     struct descriptors before, during;
 
     descriptors_read(&before);
@@ -739,7 +739,7 @@ TEST(nothing_is_left_open)
 TEST(every_descriptor_is_closed_on_exec)
 {
     struct descriptors before, during;
-    int                count = 0;
+    int count = 0;
 
     descriptors_read(&before);
     watcher_start(&watcher, expect_target(FAR));
@@ -781,7 +781,7 @@ static void *own_loop(void *argument)
 static int check_own_loops(void)
 {
     SCRunLoopRef loops[3] = { NULL };
-    pthread_t    thread;
+    pthread_t thread;
 
     if (pthread_create(&thread, NULL, own_loop, loops) != 0 || pthread_join(thread, NULL) != 0)
         return 1;
@@ -799,7 +799,7 @@ static int check_own_loops(void)
 
 TEST_WITH(NULL, NULL, every_thread_has_a_loop_and_the_main_one_can_be_found)
 {
-    int         status;
+    int status;
     const pid_t child = fork();
 
     assert_true(child >= 0);

@@ -7,8 +7,8 @@
 /* A source whose work has several parts, and which always has new work. */
 struct worker {
     struct source source;
-    unsigned      parts, done; /* of the current work */
-    unsigned      runs;
+    unsigned parts, done; /* of the current work */
+    unsigned runs;
 };
 
 static SCRunLoopRef loop;

@@ -11,11 +11,11 @@
 #define QUICK (100 * MILLISECOND)
 #define SLOW  (501 * MILLISECOND)
 
-static struct lookup_queue  queue;
-static int64_t              now;
+static struct lookup_queue queue;
+static int64_t now;
 static struct lookup_domain domains[1000];
-static struct lookup_turn   turns[20000];
-static unsigned             turns_used;
+static struct lookup_turn turns[20000];
+static unsigned turns_used;
 
 static void begin(void)
 {
@@ -175,7 +175,7 @@ static unsigned end_and_begin(struct lookup_turn *ended[], unsigned count, struc
 TEST(a_living_domain_gets_all_threads_after_two_round_trips)
 {
     struct lookup_turn *begun[LOOKUP_LIMIT];
-    unsigned            count, done = 0, rounds = 0;
+    unsigned count, done = 0, rounds = 0;
 
     add_many(0, LOOKUP_FIRST, 1000);
     for (count = begin_all(started, LOOKUP_LIMIT); count > 0; rounds++) {
@@ -271,7 +271,7 @@ TEST(a_cancelled_look_up_does_not_begin)
 TEST(a_thread_is_called_for_each_look_up_that_may_begin)
 {
     struct lookup_domain *called[LOOKUP_LIMIT];
-    unsigned              count = 0;
+    unsigned count = 0;
 
     add_many(0, LOOKUP_FIRST, 3);
     (void)add(1, LOOKUP_FIRST);

@@ -63,7 +63,7 @@ static void expect_no_complaint(void)
 static void await_semaphore(sem_t *semaphore, const char *what)
 {
     struct timespec end;
-    int             result;
+    int result;
 
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += PATIENCE;
@@ -76,20 +76,20 @@ static void await_semaphore(sem_t *semaphore, const char *what)
 
 /* ---- What the library calls ------------------------------------------------------------------------------------- */
 
-int   __real_stat(const char *path, struct stat *status);
-int   __wrap_stat(const char *path, struct stat *status);
-int   __real_pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
-int   __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int __real_stat(const char *path, struct stat *status);
+int __wrap_stat(const char *path, struct stat *status);
+int __real_pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
-int   __real_strcmp(const char *a, const char *b);
-int   __wrap_strcmp(const char *a, const char *b);
-int   __real_clock_gettime(clockid_t clock, struct timespec *now);
-int   __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-int   __real_poll(struct pollfd *polled, nfds_t count, int milliseconds);
-int   __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds);
+int __real_strcmp(const char *a, const char *b);
+int __wrap_strcmp(const char *a, const char *b);
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __real_poll(struct pollfd *polled, nfds_t count, int milliseconds);
+int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds);
 
 /* Counts comparisons of names. */
 static atomic_uint comparisons;
@@ -122,7 +122,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 /* Stops a resolver thread that is about to report a failure, when it checks for a reachable server. */
 static struct {
     atomic_bool closed;
-    sem_t       reached, open;
+    sem_t reached, open;
 } gate;
 
 int __wrap_stat(const char *path, struct stat *status)
@@ -165,7 +165,7 @@ int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void
 /* Allocations of these sizes fail, this many times. */
 static struct {
     atomic_size_t least, most;
-    atomic_int    times;
+    atomic_int times;
 } dearth;
 
 static bool is_lacking(size_t size)
@@ -194,7 +194,7 @@ static struct resolver_reply usual(const char *name)
 {
     static const struct {
         const char *beginning;
-        int         error;
+        int error;
     } errors[] = { { "again", EAI_AGAIN },       { "fail", EAI_FAIL },         { "noname", EAI_NONAME },
                    { "nodata", EAI_NODATA },     { "family", EAI_ADDRFAMILY }, { "memory", EAI_MEMORY },
                    { "system", EAI_SYSTEM },     { "flags", EAI_BADFLAGS },    { "service", EAI_SERVICE },
@@ -316,8 +316,8 @@ static void drive_until(SCRunLoopRef loop, const struct listener *listener, int 
 static double time_of(const char *name)
 {
     struct watcher watcher;
-    const double   start = watcher_now();
-    double         time;
+    const double start = watcher_now();
+    double time;
 
     watcher_schedule(&watcher, expect_name(name));
     while (watcher.calls == 0 && watcher_now() < start + PATIENCE)
@@ -349,9 +349,9 @@ static double median_time_of(const char *name)
 
 /* Names that hang, on one loop. */
 struct stuck_names {
-    SCRunLoopRef              loop;
+    SCRunLoopRef loop;
     SCNetworkReachabilityRef *targets;
-    unsigned                  count;
+    unsigned count;
 };
 
 /* `format` has a place for a number. */
@@ -381,9 +381,9 @@ static void unstick(struct stuck_names *names)
 /* 16 is a quarter of all threads, and 8 are half of what is then left of the half that doubtful names may have. */
 TEST_WITH(begin, NULL, many_hanging_names_of_one_domain_delay_no_other_domain)
 {
-    const unsigned     count = NAMES / slowness();
+    const unsigned count = NAMES / slowness();
     struct stuck_names first, second;
-    double             alone, behind;
+    double alone, behind;
 
     alone = median_time_of("quick.elsewhere");
     stick(&first, "hang-%u.example", count);
@@ -407,7 +407,7 @@ TEST_WITH(begin, NULL, many_hanging_names_of_one_domain_delay_no_other_domain)
 /* Nothing can be cancelled, so another new name waits. A domain that has replied before does not. */
 TEST_WITH(begin, NULL, many_hanging_names_of_many_domains_take_half_of_the_threads)
 {
-    struct watcher     known, late;
+    struct watcher known, late;
     struct stuck_names names;
 
     watcher_schedule(&known, expect_name("name.replies"));
@@ -469,7 +469,7 @@ TEST_WITH(begin, NULL, a_living_domain_gets_up_to_64_threads_and_they_end)
 /* Names that hung for long, and were found in the end, hang again. They do not delay the others of their domain. */
 TEST_WITH(begin, NULL, a_name_that_was_slow_is_doubted)
 {
-    struct watcher     holder;
+    struct watcher holder;
     struct stuck_names names;
 
     atomic_store(&clock_stands_at, 1000);
@@ -528,10 +528,10 @@ TEST_WITH(NULL, NULL, eight_dead_names_do_not_delay_a_name_of_another_domain)
 
 TEST_WITH(begin, NULL, many_resolved_names_are_all_reported)
 {
-    const unsigned            count = NAMES / 4 / slowness();
+    const unsigned count = NAMES / 4 / slowness();
     SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
-    SCRunLoopRef              loop = SCRunLoopCreate();
-    static struct listener    listener;
+    SCRunLoopRef loop = SCRunLoopCreate();
+    static struct listener listener;
 
     listener = (struct listener){ .news = &news };
     for (unsigned i = 0; i < count; i++) {
@@ -570,7 +570,7 @@ static uint32_t fnv(uint32_t hash, const char *text)
 
 struct collision_try {
     uint32_t hash;
-    char     text[BLOCK_SIZE];
+    char text[BLOCK_SIZE];
 };
 
 static int compare_collision_tries(const void *a, const void *b)
@@ -592,7 +592,7 @@ static void fill_block(char ret[BLOCK_SIZE], uint32_t number)
 static uint32_t find_collision(uint32_t from, char ret[2][BLOCK_SIZE])
 {
     struct collision_try *tries = malloc(TRIES * sizeof *tries);
-    size_t                i;
+    size_t i;
 
     for (i = 0; i < TRIES; i++) {
         fill_block(tries[i].text, (uint32_t)i * 2654435761u);
@@ -617,12 +617,12 @@ static struct resolver_reply hang_all(const char *name)
 /* All names have the same hash in a table without a key. */
 TEST_WITH(NULL, NULL, names_chosen_to_collide_are_not_compared_with_one_another)
 {
-    static char               blocks[BLOCKS][2][BLOCK_SIZE];
-    static const unsigned     count = 1u << BLOCKS;
+    static char blocks[BLOCKS][2][BLOCK_SIZE];
+    static const unsigned count = 1u << BLOCKS;
     SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
-    SCRunLoopRef              loop = SCRunLoopCreate();
-    uint32_t                  hash = fnv(2166136261u, "");
-    unsigned                  before;
+    SCRunLoopRef loop = SCRunLoopCreate();
+    uint32_t hash = fnv(2166136261u, "");
+    unsigned before;
 
     begin_with(hang_all);
     for (unsigned i = 0; i < BLOCKS; i++)
@@ -680,7 +680,7 @@ static unsigned number_of_call(const char *name, unsigned from)
 TEST(first_look_ups_go_before_repeated_ones)
 {
     struct stuck_names occupation;
-    struct watcher     repeated, first;
+    struct watcher repeated, first;
 
     watcher_schedule(&repeated, expect_name("again.repeated"));
     EXPECT_CHANGE(&repeated, 0);
@@ -730,7 +730,7 @@ TEST_WITH(begin, NULL, a_look_up_is_shared)
 TEST_WITH(begin, NULL, a_look_up_cancelled_in_the_queue_never_starts)
 {
     struct stuck_names occupation;
-    struct watcher     one, first, second;
+    struct watcher one, first, second;
 
     occupy(&occupation);
     watcher_start(&one, expect_name("one.example"));
@@ -754,9 +754,9 @@ TEST_WITH(NULL, NULL, the_remaining_user_of_a_shared_look_up_is_notified)
     static const int orders[][SHARERS] = { { 0, 1, 2, 3 }, { 3, 2, 1, 0 }, { 0, 2, 1, 3 }, { 1, 0, 3, 2 } };
 
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
-        const int          last = orders[i][SHARERS - 1];
+        const int last = orders[i][SHARERS - 1];
         struct stuck_names occupation;
-        struct watcher     sharers[SHARERS], before, after;
+        struct watcher sharers[SHARERS], before, after;
 
         begin();
         occupy(&occupation);
@@ -781,9 +781,9 @@ TEST_WITH(NULL, NULL, the_remaining_user_of_a_shared_look_up_is_notified)
 
 TEST_WITH(begin, NULL, an_unscheduled_target_is_freed_at_once_and_not_notified)
 {
-    static struct listener   listener, staying;
+    static struct listener listener, staying;
     SCNetworkReachabilityRef gone, stays;
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     gone = expect_name("hang.example");
     stays = expect_name("hang.example");
@@ -853,7 +853,7 @@ TEST_WITH(NULL, NULL, a_file_with_a_future_time_is_read_once)
 
 static struct {
     struct resolver_reply reply;
-    atomic_int            times; /* a look-up that hangs gets its reply when it is released */
+    atomic_int times; /* a look-up that hangs gets its reply when it is released */
 } before_it;
 
 static struct resolver_reply first_of_before(const char *name)
@@ -942,7 +942,7 @@ static void reschedule_inside(SCNetworkReachabilityRef target, SCNetworkReachabi
 
 TEST_WITH(begin, NULL, a_target_may_end_inside_its_callback)
 {
-    static struct listener   released, rescheduled;
+    static struct listener released, rescheduled;
     SCNetworkReachabilityRef first, second;
 
     first = expect_name("name.example");
@@ -970,8 +970,8 @@ TEST_WITH(begin, NULL, a_target_may_end_inside_its_callback)
 
 static struct {
     SCRunLoopRef loop;
-    pthread_t    driver;
-    atomic_bool  over;
+    pthread_t driver;
+    atomic_bool over;
 } storm;
 
 static void *drive(void *loop)
@@ -1029,9 +1029,9 @@ enum ending { RELEASE, RESCHEDULE, CLEAR, SHARE, ENDINGS };
 static void end_one(unsigned round, enum ending ending, bool on_scheduler)
 {
     static const char *const names[] = { "name.example", "again.example", "noname.example" };
-    static struct listener   listener;
+    static struct listener listener;
     SCNetworkReachabilityRef target = expect_name(names[round % 3]), sharer = NULL;
-    int                      calls;
+    int calls;
 
     listener = (struct listener){ .news = &news };
     listener_set(&listener, target, listener_called);
@@ -1103,9 +1103,9 @@ static struct resolver_reply fail_then_hang(const char *name)
 
 TEST_WITH(NULL, NULL, a_target_rescheduled_during_its_delivery_gets_only_the_new_look_up)
 {
-    static struct listener   listener;
+    static struct listener listener;
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     begin_with(fail_then_hang);
     target = expect_name("hang.example");
@@ -1143,8 +1143,8 @@ TEST_WITH(NULL, NULL, a_target_rescheduled_during_its_delivery_gets_only_the_new
 static void use_names(unsigned count, bool stuck)
 {
     SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
-    SCRunLoopRef              loop = SCRunLoopCreate();
-    static struct listener    listener;
+    SCRunLoopRef loop = SCRunLoopCreate();
+    static struct listener listener;
 
     listener = (struct listener){ .news = &news };
     for (unsigned i = 0; i < count; i++) {
@@ -1184,9 +1184,9 @@ static size_t heap(void)
 
 TEST_WITH(begin, NULL, names_leave_nothing_behind)
 {
-    const unsigned     count = 1000 / slowness();
+    const unsigned count = 1000 / slowness();
     struct descriptors before;
-    size_t             bytes = 0;
+    size_t bytes = 0;
 
     descriptors_read(&before);
     for (int i = 0; i < 4; i++) {
@@ -1208,7 +1208,7 @@ TEST_WITH(begin, NULL, names_leave_nothing_behind)
 TEST_WITH(begin, NULL, very_many_names_may_come_and_go_while_all_hang)
 {
     struct stuck_names names;
-    size_t             before;
+    size_t before;
 
     stick(&names, "hang-%u.example", 20);
     assert_true(resolver_await_hanging(16));
@@ -1226,7 +1226,7 @@ TEST_WITH(begin, NULL, very_many_names_may_come_and_go_while_all_hang)
 TEST_WITH(NULL, NULL, a_process_ends_at_once_while_32_look_ups_hang)
 {
     double start;
-    pid_t  child;
+    pid_t child;
 
     if (unit_is_under("tsan"))
         SKIP("the thread sanitizer allows no thread after a fork");
@@ -1286,8 +1286,8 @@ TEST(without_more_threads_a_name_waits_for_those_that_there_are)
 
 static struct {
     pthread_barrier_t both;
-    pthread_t         first;
-    sem_t             first_is_back;
+    pthread_t first;
+    sem_t first_is_back;
 } refusals;
 
 static void be_refused_together(void)
@@ -1316,7 +1316,7 @@ static void prepare(struct watcher *ret, const char *name)
 TEST(two_look_ups_without_threads_are_both_retried)
 {
     struct watcher first, other;
-    pthread_t      thread;
+    pthread_t thread;
 
     prepare(&first, "first.example");
     prepare(&other, "other.example");
@@ -1389,7 +1389,7 @@ TEST(waiting_for_a_thread_that_cannot_start_is_retried_too)
 
 static struct {
     struct watcher watchers[3];
-    unsigned       starting;
+    unsigned starting;
 } starters;
 
 /* Each start happens inside the previous one. When all three are starting, a fourth thread starts. */
@@ -1457,9 +1457,9 @@ static void lack(size_t least, size_t most, int times)
 /* First a look-up has no memory, then a result has none. */
 TEST_WITH(NULL, NULL, a_look_up_without_memory_is_retried)
 {
-    struct watcher           first, unasked, untold;
+    struct watcher first, unasked, untold;
     SCNetworkReachabilityRef target;
-    char                     name[1025];
+    char name[1025];
 
     begin_with(many);
     list_addresses(MANY_ADDRESSES);
@@ -1510,7 +1510,7 @@ TEST(a_result_without_memory_for_an_entry_is_retried)
 TEST(a_pending_name_reports_the_default_path_on_one_loop_and_on_two)
 {
     struct watcher alone, both;
-    SCRunLoopRef   other = SCRunLoopCreate();
+    SCRunLoopRef other = SCRunLoopCreate();
 
     namespace_add_pair();
     watcher_start(&alone, expect_name("hang.example"));
@@ -1557,7 +1557,7 @@ TEST_WITH(NULL, NULL, a_failure_after_a_change_in_a_pause_is_not_delivered)
 TEST_WITH(NULL, NULL, a_retry_moves_to_another_loop)
 {
     struct watcher watcher;
-    SCRunLoopRef   first;
+    SCRunLoopRef first;
 
     begin_with(fail_then_hang);
     watcher_schedule(&watcher, expect_name("name.example"));
@@ -1598,7 +1598,7 @@ TEST(continuous_changes_do_not_keep_a_name_from_resolving)
 static void resolve_in_child(SCNetworkReachabilityRef inherited)
 {
     SCNetworkReachabilityFlags flags;
-    struct watcher             watcher;
+    struct watcher watcher;
 
     resolver_begin(usual);
     assert_false(SCNetworkReachabilityGetFlags(inherited, &flags));
@@ -1616,10 +1616,10 @@ static void resolve_in_child(SCNetworkReachabilityRef inherited)
 
 TEST_WITH(NULL, NULL, a_child_does_its_own_look_ups_and_the_parent_continues)
 {
-    struct stuck_names       occupation;
-    struct watcher           queued;
+    struct stuck_names occupation;
+    struct watcher queued;
     SCNetworkReachabilityRef inherited;
-    pid_t                    child;
+    pid_t child;
 
     if (unit_is_under("tsan"))
         SKIP("the thread sanitizer allows no thread after a fork");
@@ -1655,7 +1655,7 @@ TEST_WITH(NULL, NULL, every_resolver_reply_has_a_result)
 {
     static const struct {
         const char *answer, *addresses; /* the resolver's addresses, and the library's */
-        bool        found;
+        bool found;
     } table[] = {
         { "", "", false },
         { "unix", "", false },
@@ -1673,9 +1673,9 @@ TEST_WITH(NULL, NULL, every_resolver_reply_has_a_result)
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         struct sockaddr_storage addresses[16];
-        struct watcher          watcher;
-        char                    text[1024] = "";
-        size_t                  count;
+        struct watcher watcher;
+        char text[1024] = "";
+        size_t count;
 
         begin_with(reply_from_table);
         answer = table[i].answer;
@@ -1683,10 +1683,10 @@ TEST_WITH(NULL, NULL, every_resolver_reply_has_a_result)
         await_callback(&watcher);
         count = SCNetworkReachabilityGetResolvedAddresses(watcher.target, addresses, 16);
         for (size_t n = 0; n < count; n++) {
-            char                       host[NI_MAXHOST];
+            char host[NI_MAXHOST];
             const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)&addresses[n];
-            const bool                 scoped = addresses[n].ss_family == AF_INET6 && in6->sin6_scope_id != 0;
-            struct sockaddr_storage    plain = addresses[n];
+            const bool scoped = addresses[n].ss_family == AF_INET6 && in6->sin6_scope_id != 0;
+            struct sockaddr_storage plain = addresses[n];
 
             ((struct sockaddr_in6 *)(void *)&plain)->sin6_scope_id = 0;
             assert_int_equal(
@@ -1707,7 +1707,7 @@ TEST_WITH(NULL, NULL, every_resolver_reply_has_a_result)
 TEST_WITH(NULL, NULL, addresses_beyond_64_are_dropped)
 {
     struct sockaddr_storage addresses[128];
-    struct watcher          watcher;
+    struct watcher watcher;
 
     for (unsigned count = 63; count <= 120; count += count < 66 ? 1 : 54) {
         const unsigned kept = count < 64 ? count : 64;
@@ -1732,7 +1732,7 @@ TEST_WITH(NULL, NULL, every_error_has_its_reason)
 {
     static const struct {
         const char *name;
-        bool        exists; /* or may */
+        bool exists; /* or may */
     } table[] = { { "noname", false }, { "nodata", false },  { "family", false },  { "again", true },
                   { "fail", true },    { "memory", true },   { "system", true },   { "flags", true },
                   { "service", true }, { "socktype", true }, { "overflow", true }, { "proto", true },
@@ -1779,10 +1779,10 @@ static void note_signal(int number)
 /* In every test, resolver.c checks the signal mask of these threads. */
 TEST(resolver_threads_block_all_signals)
 {
-    struct sigaction   action = { .sa_handler = note_signal }, before;
+    struct sigaction action = { .sa_handler = note_signal }, before;
     struct stuck_names occupation;
-    struct watcher     watcher;
-    sigset_t           one, mask, pending;
+    struct watcher watcher;
+    sigset_t one, mask, pending;
 
     sigaction(SIGUSR1, &action, &before);
     sigemptyset(&one);
@@ -1805,11 +1805,11 @@ TEST(resolver_threads_block_all_signals)
 /* ---- Network namespaces ----------------------------------------------------------------------------------------- */
 
 struct inhabitant {
-    const char              *name;
+    const char *name;
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop;
-    pid_t                    thread;
-    sem_t                    made, moved;
+    SCRunLoopRef loop;
+    pid_t thread;
+    sem_t made, moved;
 };
 
 /* In a new namespace. When the thread has ended, only the target keeps the namespace alive. */
@@ -1884,9 +1884,9 @@ TEST_WITH(begin, NULL, a_namespace_dies_with_its_last_target)
 /* ---- Waiting ---------------------------------------------------------------------------------------------------- */
 
 static struct {
-    SCRunLoopRef          loop;
-    unsigned              rounds;
-    sem_t                 done;
+    SCRunLoopRef loop;
+    unsigned rounds;
+    sem_t done;
     _Atomic(const char *) call; /* the call in progress */
 } unwaiting;
 
@@ -1899,11 +1899,11 @@ static struct {
 static void *make_every_call(void *unused)
 {
     for (unsigned i = 0; i < unwaiting.rounds; i++) {
-        SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
+        SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
         SCNetworkReachabilityFlags flags;
-        SCNetworkReachabilityRef   target;
-        struct sockaddr_storage    address;
-        char                       name[64], description[512];
+        SCNetworkReachabilityRef target;
+        struct sockaddr_storage address;
+        char name[64], description[512];
 
         snprintf(name, sizeof name, i % 2 == 0 ? "hang.shared" : "hang-%u.example", i);
         MAKE_CALL("Create", (target = SCNetworkReachabilityCreateWithName(NULL, name)) != NULL);
@@ -1935,8 +1935,8 @@ static void *make_every_call(void *unused)
 TEST(no_call_waits_for_a_look_up)
 {
     struct stuck_names occupation;
-    pthread_t          thread;
-    struct timespec    end;
+    pthread_t thread;
+    struct timespec end;
 
     occupy(&occupation);
     unwaiting.loop = SCRunLoopCreate();
@@ -1965,8 +1965,8 @@ static void *write_thread_path(void *path)
 static void note_threads(void)
 {
     struct stat status;
-    pthread_t   thread;
-    char        path[THREAD_PATH];
+    pthread_t thread;
+    char path[THREAD_PATH];
 
     MUST(__real_pthread_create(&thread, NULL, write_thread_path, path) == 0);
     MUST(pthread_join(thread, NULL) == 0);

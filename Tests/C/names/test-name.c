@@ -22,7 +22,7 @@ static struct watcher watcher; /* stopped at the end of each test */
 static void touch_resolv_conf(void)
 {
     static unsigned count;
-    char            text[128];
+    char text[128];
 
     snprintf(text, sizeof text, "# %0*d\nnameserver 192.0.2.2\noptions timeout:5 attempts:1\n", (int)(++count % 20) + 1,
              0);
@@ -42,8 +42,8 @@ static void touch_resolv_conf(void)
 
 /* A callback without a watcher. */
 static struct {
-    sem_t                      called;
-    atomic_int                 calls;
+    sem_t called;
+    atomic_int calls;
     SCNetworkReachabilityFlags flags;
 } received;
 
@@ -345,7 +345,7 @@ TEST(impossible_names_are_not_found)
 {
     static const char *const names[] = { "https://x", "a b",      "ok.test/", "ok.test/path",
                                          " ",         "ok..test", "x\ny",     "\xff\xfe" };
-    char                     label[70], whole[1025];
+    char label[70], whole[1025];
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         EXPECT_FAILURE(names[i], NameNotFound);
@@ -366,7 +366,7 @@ TEST(impossible_names_are_not_found)
 #define EXPECT_PENDING(flags) \
     do { \
         struct watcher pending; \
-        const char    *name = name_without_an_answer(); \
+        const char *name = name_without_an_answer(); \
         EXPECT_ONCE(expect_name(name), flags, NamePending); \
         watcher_schedule(&pending, expect_name(name)); \
         EXPECT(pending.target, flags, NamePending); \
@@ -380,7 +380,7 @@ TEST(impossible_names_are_not_found)
 /* A new name each time. */
 static const char *name_without_an_answer(void)
 {
-    static char     name[32];
+    static char name[32];
     static unsigned count;
 
     snprintf(name, sizeof name, "held%u.test", ++count);
@@ -531,7 +531,7 @@ TEST(an_unscheduled_name_is_pending_again)
 TEST(a_scheduled_name_calls_exactly_once)
 {
     static const struct {
-        const char                *name;
+        const char *name;
         SCNetworkReachabilityFlags flags;
     } rows[] = {
         { "v4only.test", R }, { "ok.test", R },       { "here.test", R | L | D }, /* R: as before the result */
@@ -571,7 +571,7 @@ TEST(a_name_resolved_before_the_first_pass_calls_once_too)
 TEST(a_late_callback_gets_no_first_result)
 {
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     assert_int_equal(sem_init(&received.called, 0, 0), 0);
     received.calls = 0;
@@ -592,8 +592,8 @@ TEST(a_late_callback_gets_no_first_result)
 TEST(a_name_without_a_callback_is_fetched_once)
 {
     SCNetworkReachabilityFlags flags = 0;
-    SCNetworkReachabilityRef   target;
-    SCRunLoopRef               loop = SCRunLoopCreate();
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     target = expect_name("v4only.test");
@@ -1127,7 +1127,7 @@ static void release_moves(struct nameserver *server)
 TEST(each_network_namespace_uses_its_own_server)
 {
     struct nameserver *first;
-    struct watcher     watchers[2];
+    struct watcher watchers[2];
 
     first = names_server;
     nameserver_move(first, "198.51.100.7");
@@ -1191,7 +1191,7 @@ static void await_call(SCNetworkReachabilityFlags flags)
 TEST(a_name_may_be_on_a_scheduler)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
-    SCNetworkReachabilityRef             target;
+    SCNetworkReachabilityRef target;
 
     assert_int_equal(sem_init(&received.called, 0, 0), 0);
     received.calls = 0;
@@ -1229,10 +1229,10 @@ static const struct {
 /* getent(1) under C.UTF-8 converts names as this program must, whatever its locale is. */
 static void expect_the_name_of_getent(size_t row)
 {
-    const char    *name = international[row].name, *converted = international[row].converted;
+    const char *name = international[row].name, *converted = international[row].converted;
     const unsigned before = nameserver_count(names_server, NULL, NAMESERVER_A);
     const unsigned named_before = converted == NULL ? 0 : names_queried(converted);
-    char           command[256];
+    char command[256];
 
     NAMES_RESOLVE(&watcher, name, converted != NULL ? R : 0);
     if (converted == NULL)
@@ -1248,7 +1248,7 @@ static void expect_the_name_of_getent(size_t row)
 TEST(international_names_are_looked_up_in_any_locale)
 {
     static const char *const locales[] = { "C", "C.UTF-8", "POSIX" };
-    void                    *library = dlopen("libidn2.so.0", RTLD_NOW);
+    void *library = dlopen("libidn2.so.0", RTLD_NOW);
 
     if (library == NULL)
         SKIP("libidn2 is not installed");
@@ -1269,11 +1269,11 @@ TEST(international_names_are_looked_up_in_any_locale)
 
 TEST(many_names_on_a_dead_server_take_sixteen_threads_and_do_not_delay_others)
 {
-    const char *const         under = getenv("TEST_UNDER");
-    const int                 count = under == NULL || unit_is_under("clang") ? MANY : MANY / 20;
+    const char *const under = getenv("TEST_UNDER");
+    const int count = under == NULL || unit_is_under("clang") ? MANY : MANY / 20;
     SCNetworkReachabilityRef *targets = calloc((size_t)count, sizeof *targets);
-    SCRunLoopRef              loop = SCRunLoopCreate();
-    char                      name[32];
+    SCRunLoopRef loop = SCRunLoopCreate();
+    char name[32];
 
     assert_non_null(targets);
     etc_write(ETC_HOSTS, "192.0.2.9 here.elsewhere\n");
@@ -1341,7 +1341,7 @@ static void end_stuck(struct watcher watchers[STUCK])
 TEST(a_child_does_its_own_look_ups)
 {
     struct watcher watchers[STUCK];
-    pid_t          child;
+    pid_t child;
 
     require_threads();
     etc_set_servers("192.0.2.2", 30); /* the parent's look-ups outlast the child's */
@@ -1361,8 +1361,8 @@ TEST(a_child_does_its_own_look_ups)
 
 TEST(a_process_may_end_during_a_look_up)
 {
-    int   ends[2];
-    char  byte;
+    int ends[2];
+    char byte;
     pid_t child;
 
     require_threads();

@@ -25,32 +25,32 @@
 #define START    1000.0 /* seconds */
 #define PATIENCE 10     /* seconds: an event that takes longer has failed */
 
-int   __real_clock_gettime(clockid_t clock, struct timespec *now);
-int   __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-int   __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
-int   __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
-int   __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
-int   __real_open(const char *path, int flags, ...);
-int   __wrap_open(const char *path, int flags, ...);
-int   __real_inotify_add_watch(int fd, const char *path, uint32_t events);
-int   __wrap_inotify_add_watch(int fd, const char *path, uint32_t events);
-int   __real_inotify_init1(int flags);
-int   __wrap_inotify_init1(int flags);
-int   __real_poll(struct pollfd *polled, nfds_t count, int milliseconds);
-int   __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds);
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __real_inotify_add_watch(int fd, const char *path, uint32_t events);
+int __wrap_inotify_add_watch(int fd, const char *path, uint32_t events);
+int __real_inotify_init1(int flags);
+int __wrap_inotify_init1(int flags);
+int __real_poll(struct pollfd *polled, nfds_t count, int milliseconds);
+int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds);
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 
 static _Atomic int64_t now_is; /* nanoseconds; used by the resolver threads too */
-static atomic_bool     threads_fail, inotify_fails, watches_fail;
-static atomic_uint     threads, instances; /* how many were created */
-static atomic_bool     open_fails;         /* of resolv.conf */
-static pthread_t       test_thread;
-static atomic_bool     detains; /* stops the next resolver thread that has a result */
-static sem_t           detained, released;
-static atomic_bool     pauses; /* unused inotify instances stay open */
-static sem_t           pause_over;
-static int             pipe_ends[2];
+static atomic_bool threads_fail, inotify_fails, watches_fail;
+static atomic_uint threads, instances; /* how many were created */
+static atomic_bool open_fails;         /* of resolv.conf */
+static pthread_t test_thread;
+static atomic_bool detains; /* stops the next resolver thread that has a result */
+static sem_t detained, released;
+static atomic_bool pauses; /* unused inotify instances stay open */
+static sem_t pause_over;
+static int pipe_ends[2];
 
 /* The library uses CLOCK_BOOTTIME alone, which goes on while the machine sleeps. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
@@ -148,7 +148,7 @@ static void drive_at(double seconds)
 static bool starts_at(const char *name, double seconds)
 {
     const unsigned before = names_queried(name);
-    bool           starts;
+    bool starts;
 
     drive_at(seconds);
     starts = names_is_looking(watcher.target) || names_queried(name) != before;
@@ -246,7 +246,7 @@ TEST(an_unscheduled_name_is_not_refreshed)
 TEST(a_failed_look_up_is_retried_less_and_less_often)
 {
     static const double delays[] = { 1, 2, 4, 8, 16, 32, 60, 60 };
-    double              now = 0;
+    double now = 0;
 
     begin_with("servfail.test");
     for (size_t i = 0; i < sizeof delays / sizeof delays[0]; i++) {
@@ -329,7 +329,7 @@ static void flap_gateway(void)
 static void edit_hosts(void)
 {
     static unsigned count;
-    char            text[64];
+    char text[64];
 
     snprintf(text, sizeof text, "# %0*d\n", (int)(++count % 20) + 1, 0);
     etc_replace(ETC_HOSTS, text);
@@ -813,9 +813,9 @@ TEST(a_reused_descriptor_number_is_not_closed)
 
 static int count_watches(int fd)
 {
-    char  path[40], line[256];
+    char path[40], line[256];
     FILE *file;
-    int   count = 0;
+    int count = 0;
 
     snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
     file = fopen(path, "re");
@@ -850,7 +850,7 @@ static void refresh(void)
 
 static const struct {
     const char *name;
-    bool        is_scheduled; /* while the program replaces the descriptor */
+    bool is_scheduled; /* while the program replaces the descriptor */
     void (*use)(void);
 } reuses[] = { { "unused", false, leave_unused }, { "used_again", false, use_again }, { "in_use", true, refresh } };
 
@@ -858,7 +858,7 @@ static const struct {
 TEST_EACH(an_inotify_instance_of_the_program_is_left_alone, reuses)
 {
     const int own = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    int       number, unread = 0;
+    int number, unread = 0;
 
     begin_pause();
     begin_resolved();

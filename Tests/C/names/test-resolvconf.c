@@ -32,9 +32,9 @@ static void link_to_file_of_size_0(const char *path, const char *text)
 static void expect_server(const char *text)
 {
     const struct sockaddr_storage expected = expect_sockaddr(text);
-    const struct address          given = address_from_sockaddr((const struct sockaddr *)&expected, &(uint32_t){ 0 });
-    const struct address          address = address_is_unspecified(&given) ? (struct address){ 0 } : given;
-    struct questions             *questions;
+    const struct address given = address_from_sockaddr((const struct sockaddr *)&expected, &(uint32_t){ 0 });
+    const struct address address = address_is_unspecified(&given) ? (struct address){ 0 } : given;
+    struct questions *questions;
 
     assert_int_equal(resolvconf_server_questions(&questions), 0);
     assert_int_equal(questions->count, 1);

@@ -11,8 +11,8 @@ enum { ENTRIES = 300, STEPS = 40000 };
 
 struct member {
     struct address_entry entry;
-    bool                 added;
-    unsigned             visits;
+    bool added;
+    unsigned visits;
 };
 
 static void count_visit(void *info, struct address_entry *entry)
@@ -26,7 +26,7 @@ static void count_visit(void *info, struct address_entry *entry)
 static unsigned count_in(const struct address_tree *tree, const char *prefix, unsigned length)
 {
     const struct address_prefix all = { make(prefix), (uint8_t)length };
-    unsigned                    count = 0;
+    unsigned count = 0;
 
     address_tree_visit(tree, &all, count_visit, &count);
     return count;
@@ -47,7 +47,7 @@ TEST(a_prefix_visits_the_addresses_in_it)
                                              "::1",      "fe80::1",   "a00:1::" };
     static const struct {
         const char *prefix;
-        unsigned    length, count;
+        unsigned length, count;
     } rows[] = {
         { "10.0.0.0", 24, 3 }, { "10.0.0.0", 23, 4 }, { "10.0.0.1", 32, 2 },
         { "10.0.0.3", 32, 0 }, { "0.0.0.0", 0, 7 },   { "0.0.0.0", 1, 6 },
@@ -56,7 +56,7 @@ TEST(a_prefix_visits_the_addresses_in_it)
         { "fe80::2", 128, 0 }, { "a00:1::", 32, 1 },  { "255.255.255.255", 32, 1 },
         { "10.0.0.1", 33, 0 },
     };
-    struct member       members[sizeof addresses / sizeof addresses[0]] = { 0 };
+    struct member members[sizeof addresses / sizeof addresses[0]] = { 0 };
     struct address_tree tree = { NULL };
 
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
@@ -71,7 +71,7 @@ TEST(a_prefix_visits_the_addresses_in_it)
 static void expect_visits_of_list(const struct address_tree *tree, struct member *members)
 {
     struct address_prefix prefix = { .address = make_random() };
-    unsigned              count = 0;
+    unsigned count = 0;
 
     prefix.length = (uint8_t)((unsigned)random() % ((unsigned)address_length(&prefix.address) * 8 + 1));
     for (size_t i = 0; i < ENTRIES; i++)
@@ -85,7 +85,7 @@ static void expect_visits_of_list(const struct address_tree *tree, struct member
 TEST(an_empty_tree_has_no_covering_prefix)
 {
     const struct address_tree tree = { NULL };
-    struct address_prefix     prefixes[ADDRESS_TREE_PREFIXES];
+    struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
 
     assert_int_equal(address_tree_cover(&tree, &(const struct address_tree){ 0 }, prefixes), 0);
 }
@@ -93,9 +93,9 @@ TEST(an_empty_tree_has_no_covering_prefix)
 TEST(few_addresses_are_covered_by_themselves)
 {
     static const char *const addresses[] = { "10.0.0.1", "10.0.0.2", "::1", "10.0.0.1" };
-    struct member            members[4] = { 0 };
-    struct address_tree      tree = { NULL };
-    struct address_prefix    prefixes[ADDRESS_TREE_PREFIXES];
+    struct member members[4] = { 0 };
+    struct address_tree tree = { NULL };
+    struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
 
     for (size_t i = 0; i < 4; i++) {
         members[i].entry.address = make(addresses[i]);
@@ -108,11 +108,11 @@ TEST(few_addresses_are_covered_by_themselves)
 
 TEST(many_addresses_of_both_families_are_covered_by_few_prefixes)
 {
-    struct member        *members = calloc(ENTRIES, sizeof *members);
-    struct address_tree   tree = { NULL };
+    struct member *members = calloc(ENTRIES, sizeof *members);
+    struct address_tree tree = { NULL };
     struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
-    unsigned              others = 0;
-    size_t                count;
+    unsigned others = 0;
+    size_t count;
 
     for (unsigned i = 0; i < ENTRIES; i++) {
         const uint8_t bytes[16] = { i % 2 != 0 ? 10 : 0x20, (uint8_t)(i / 16), 0, (uint8_t)(i % 16) };
@@ -132,7 +132,7 @@ TEST(many_addresses_of_both_families_are_covered_by_few_prefixes)
 
 TEST(random_trees_visit_what_a_list_has)
 {
-    struct member      *members = calloc(ENTRIES, sizeof *members);
+    struct member *members = calloc(ENTRIES, sizeof *members);
     struct address_tree tree = { NULL };
 
     srandom(1);

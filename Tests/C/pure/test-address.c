@@ -12,7 +12,7 @@
 static void as_system_writes(const char *digits, char ret[46])
 {
     const int family = strchr(digits, ':') == NULL ? AF_INET : AF_INET6;
-    uint8_t   bytes[16];
+    uint8_t bytes[16];
 
     assert_int_equal(inet_pton(family, digits, bytes), 1);
     assert_non_null(inet_ntop(family, bytes, ret, 46));
@@ -23,7 +23,7 @@ TEST(literals_are_read_whole)
     static const struct {
         const char *text, *digits; /* digits NULL: not a literal */
         const char *zone;
-        uint32_t    scope;
+        uint32_t scope;
     } rows[] = {
         { "192.0.2.1", "192.0.2.1", "", 0 },
         { "127.1", "127.0.0.1", "", 0 },
@@ -84,9 +84,9 @@ TEST(literals_are_read_whole)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct address address;
-        char           zone[16], digits[46], wanted[46];
-        uint32_t       scope;
-        const bool     is_literal = address_parse(rows[i].text, &address, zone, &scope);
+        char zone[16], digits[46], wanted[46];
+        uint32_t scope;
+        const bool is_literal = address_parse(rows[i].text, &address, zone, &scope);
 
         if (is_literal != (rows[i].digits != NULL))
             fail_msg("\"%s\" is taken for %s", rows[i].text, is_literal ? "a literal" : "none");
@@ -103,8 +103,8 @@ TEST(prefixes_cover_bit_by_bit)
 {
     static const struct {
         const char *address, *prefix;
-        unsigned    length;
-        bool        inside;
+        unsigned length;
+        bool inside;
     } rows[] = {
         { "192.0.2.1", "192.0.2.0", 24, true },
         { "192.0.3.1", "192.0.2.0", 24, false },
@@ -141,7 +141,7 @@ TEST(kinds_of_addresses_are_distinct)
 {
     static const struct {
         const char *text;
-        bool        unspecified, loopback, link_local, multicast;
+        bool unspecified, loopback, link_local, multicast;
     } rows[] = {
         { "0.0.0.0", true, false, false, false },
         { "0.0.0.1", false, false, false, false },
@@ -178,7 +178,7 @@ TEST(kinds_of_addresses_are_distinct)
 TEST(an_empty_address_is_of_no_kind)
 {
     const struct address none = { 0 }, zero = make("0.0.0.0"), any = make("::");
-    char                 text[46];
+    char text[46];
 
     assert_false(address_is_unspecified(&none));
     assert_false(address_is_loopback(&none));
@@ -209,12 +209,12 @@ TEST(a_length_that_does_not_fit_the_family_makes_no_address)
 TEST(socket_addresses_convert_both_ways)
 {
     const struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = 80, .sin_addr = { htonl(0xc0000201) } };
-    struct sockaddr_in6      in6 = { .sin6_family = AF_INET6, .sin6_port = 80, .sin6_scope_id = 7 };
-    const struct sockaddr    other = { .sa_family = AF_UNIX };
-    struct sockaddr_storage  storage;
-    struct address           address;
-    uint32_t                 scope = 99;
-    char                     text[46];
+    struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = 80, .sin6_scope_id = 7 };
+    const struct sockaddr other = { .sa_family = AF_UNIX };
+    struct sockaddr_storage storage;
+    struct address address;
+    uint32_t scope = 99;
+    char text[46];
 
     address = address_from_sockaddr((const struct sockaddr *)&in, &scope);
     address_format(&address, text);
@@ -251,7 +251,7 @@ TEST(socket_addresses_convert_both_ways)
 
 TEST(a_scope_is_kept_for_link_local_addresses_only)
 {
-    const struct address    global = make("2001:db8::1"), local = make("fe80::1");
+    const struct address global = make("2001:db8::1"), local = make("fe80::1");
     struct sockaddr_storage storage;
 
     address_to_sockaddr(&global, 5, &storage);

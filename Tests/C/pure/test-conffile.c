@@ -16,7 +16,7 @@
 /* Text that may hold a NUL. */
 struct text {
     const char *bytes;
-    size_t      length;
+    size_t length;
 };
 
 #define TEXT(literal) \
@@ -29,7 +29,7 @@ struct text {
 static const struct {
     struct text text;
     const char *servers;
-    bool        differs; /* the resolver of this system is stricter */
+    bool differs; /* the resolver of this system is stricter */
 } files[] = {
     { TEXT(""), "" },
     { TEXT("\n\n\n"), "" },
@@ -103,8 +103,8 @@ static void append(char *text, size_t size, const char *format, const char *valu
 static void read_text(struct text text, char *ret, size_t size)
 {
     struct name_server servers[CONFFILE_SERVERS];
-    char              *bytes = exact_copy(text.bytes, text.length);
-    const size_t       count = conffile_servers(bytes, text.length, servers);
+    char *bytes = exact_copy(text.bytes, text.length);
+    const size_t count = conffile_servers(bytes, text.length, servers);
 
     free(bytes);
     assert_true(count <= CONFFILE_SERVERS);
@@ -153,10 +153,10 @@ TEST(a_text_may_end_anywhere)
 
 TEST(long_lines_and_words_are_skipped)
 {
-    static char       bytes[300000];
+    static char bytes[300000];
     static const char end[] = "\nnameserver 192.0.2.1\n";
-    char              servers[256];
-    size_t            length;
+    char servers[256];
+    size_t length;
 
     for (size_t word = 1; word < sizeof bytes - 64; word = word * 3 + 1) {
         length = (size_t)snprintf(bytes, sizeof bytes, "nameserver ");
@@ -182,7 +182,7 @@ TEST(an_address_has_at_most_63_bytes)
 {
     for (int length = 60; length < 70; length++) {
         char text[128], servers[256];
-        int  size = snprintf(text, sizeof text, "nameserver %0*d", length, 1);
+        int size = snprintf(text, sizeof text, "nameserver %0*d", length, 1);
 
         read_text((struct text){ text, (size_t)size }, servers, sizeof servers);
         assert_string_equal(servers, length < 64 ? "0.0.0.1" : "");
@@ -194,7 +194,7 @@ TEST(the_end_of_a_huge_file_is_found)
 {
     enum { SIZE = 3 * 1024 * 1024 };
     static const char end[] = "\nnameserver 192.0.2.1";
-    char             *bytes = malloc(SIZE), servers[256];
+    char *bytes = malloc(SIZE), servers[256];
 
     assert_non_null(bytes);
     memset(bytes, '1', SIZE);
@@ -221,9 +221,9 @@ static void read_by_system(char *ret, size_t size)
     ret[0] = '\0';
     for (int i = 0; i < resolver.nscount; i++) {
         const struct sockaddr_in6 *in6 = resolver._u._ext.nsaddrs[i];
-        struct address             address;
-        char                       text[46], number[16];
-        uint32_t                   scope = 0;
+        struct address address;
+        char text[46], number[16];
+        uint32_t scope = 0;
 
         address = address_from_sockaddr(
             in6 != NULL ? (const struct sockaddr *)in6 : (const struct sockaddr *)&resolver.nsaddr_list[i], &scope);
@@ -242,7 +242,7 @@ static void read_by_system(char *ret, size_t size)
  * interface. */
 static void as_system_has_it(const char *servers, char *ret, size_t size)
 {
-    char  copy[256];
+    char copy[256];
     char *rest = NULL;
 
     snprintf(copy, sizeof copy, "%s", strcmp(servers, "0.0.0.0") == 0 ? "" : servers);
@@ -266,7 +266,7 @@ TEST(the_system_reads_the_same)
     namespace_require();
     etc_require("192.0.2.53");
     for (size_t i = 0; i < FILES; i++) {
-        char  wanted[256], got[256];
+        char wanted[256], got[256];
         FILE *file = fopen(ETC_RESOLV_CONF, "we");
 
         assert_non_null(file);

@@ -73,7 +73,7 @@ TEST(no_byte_beyond_the_end_is_read)
 {
     for (unsigned first = 1; first < 256; first++) {
         for (unsigned second = 0; second < 256; second++) {
-            char       *text = malloc(3), piece[ESCAPE_SIZE];
+            char *text = malloc(3), piece[ESCAPE_SIZE];
             const char *rest = text;
 
             assert_non_null(text);

@@ -47,7 +47,7 @@ TEST(the_link_to_the_local_network_is_the_best_with_the_lowest_index)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct link_table  links = LINK_TABLE_EMPTY;
+        struct link_table links = LINK_TABLE_EMPTY;
         const struct link *found;
 
         for (uint32_t index = 4; index >= 1; index--) {
@@ -99,8 +99,8 @@ TEST(links_are_added_changed_and_deleted)
 TEST(a_partial_message_changes_flags_alone)
 {
     struct link_table links = LINK_TABLE_EMPTY;
-    struct message    partial = { .kind = MESSAGE_LINK,
-                                  .link = { .index = 3, .flags = IFF_UP | IFF_RUNNING, .hardware = ARPHRD_ETHER } };
+    struct message partial = { .kind = MESSAGE_LINK,
+                               .link = { .index = 3, .flags = IFF_UP | IFF_RUNNING, .hardware = ARPHRD_ETHER } };
 
     apply(&links, about(3, "wlan0", IFF_UP, "veth"));
     apply(&links, partial);
@@ -122,7 +122,7 @@ TEST(a_partial_message_changes_flags_alone)
 TEST(many_links_stay_in_order)
 {
     struct link_table links = LINK_TABLE_EMPTY;
-    char              name[16];
+    char name[16];
 
     for (uint32_t i = 0; i < 500; i++) {
         const uint32_t index = (i * 197) % 499 + 1; /* each once, the last one twice */
@@ -148,11 +148,11 @@ TEST(many_links_stay_in_order)
 TEST(a_kind_of_link_follows_from_kind_and_hardware)
 {
     static const struct {
-        const char                        *kind;
-        uint16_t                           hardware;
-        uint32_t                           flags;
+        const char *kind;
+        uint16_t hardware;
+        uint32_t flags;
         SCNetworkReachabilityInterfaceType type;
-        bool                               point_to_point;
+        bool point_to_point;
     } rows[] = {
 #define TYPE(type) kSCNetworkReachabilityInterfaceType##type
         { "", ARPHRD_LOOPBACK, IFF_LOOPBACK, TYPE(Loopback), false },
@@ -187,7 +187,7 @@ TEST(a_kind_of_link_follows_from_kind_and_hardware)
     struct link_table links = LINK_TABLE_EMPTY;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct link        link = { .index = 1, .flags = rows[i].flags, .hardware = rows[i].hardware };
+        struct link link = { .index = 1, .flags = rows[i].flags, .hardware = rows[i].hardware };
         const struct link *put;
 
         snprintf(link.kind, sizeof link.kind, "%s", rows[i].kind);
@@ -214,11 +214,11 @@ static const struct link *put(struct link_table *links, uint32_t index, const ch
 TEST(a_kind_of_link_follows_from_the_device)
 {
     static const struct {
-        const char                        *kind;
-        bool                               complete;
-        enum device                        device;
+        const char *kind;
+        bool complete;
+        enum device device;
         SCNetworkReachabilityInterfaceType type;
-        bool                               flags_known, type_known;
+        bool flags_known, type_known;
     } rows[] = {
         /* Not read yet, or without a result. */
         { "", false, DEVICE_UNKNOWN, TYPE(WiredEthernet), false, false },
@@ -259,12 +259,12 @@ TEST(learned_facts_are_forgotten_when_they_may_have_changed)
 {
     static const struct {
         const char *name, *kind; /* of a message about link 1; NULL: a partial one */
-        bool        stays;
+        bool stays;
     } rows[] = { { "l1", "", true }, { NULL, NULL, true }, { "other", "", false }, { "l1", "vlan", false } };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct link_table links = LINK_TABLE_EMPTY;
-        struct message    partial = { .kind = MESSAGE_LINK, .link = { .index = 1, .hardware = ARPHRD_ETHER } };
+        struct message partial = { .kind = MESSAGE_LINK, .link = { .index = 1, .hardware = ARPHRD_ETHER } };
 
         put(&links, 1, "", true, DEVICE_CELLULAR);
         apply(&links, rows[i].name == NULL ? partial
@@ -278,8 +278,8 @@ TEST(learned_facts_are_forgotten_when_they_may_have_changed)
 TEST(any_link_may_change_what_carries_another)
 {
     struct link_table links = LINK_TABLE_EMPTY;
-    struct link       bridge;
-    struct message    message;
+    struct link bridge;
+    struct message message;
 
     bridge = *put(&links, 1, "bridge", true, DEVICE_CELLULAR);
     bridge.carried = true;
@@ -316,7 +316,7 @@ TEST(learned_facts_stay_unless_the_link_changed_meanwhile)
                                 .type = TYPE(Tunnel),
                                 .device = DEVICE_VIRTUAL,
                                 .flags = IFF_UP };
-    unsigned          changes;
+    unsigned changes;
 
     put(&links, 1, "", false, DEVICE_NOT_IN_SYSFS);
     changes = links.changes;
@@ -341,9 +341,9 @@ TEST(learned_facts_replace_all_older_ones)
 
     for (size_t i = 0; i < sizeof wholes / sizeof wholes[0]; i++) {
         const struct link *whole = &wholes[i];
-        struct link_table  links = LINK_TABLE_EMPTY;
-        struct link        bridge = *put(&links, 1, "bridge", true, DEVICE_CELLULAR);
-        struct message     message = about(2, "l2", 0, whole->kind);
+        struct link_table links = LINK_TABLE_EMPTY;
+        struct link bridge = *put(&links, 1, "bridge", true, DEVICE_CELLULAR);
+        struct message message = about(2, "l2", 0, whole->kind);
 
         bridge.carried = true;
         assert_int_equal(link_table_put(&links, &bridge), 0);
@@ -362,9 +362,9 @@ TEST(learned_facts_replace_all_older_ones)
 TEST(a_running_device_is_chosen_before_a_better_one)
 {
     static const struct {
-        bool        running;
+        bool running;
         enum device device;
-        bool        chosen, best;
+        bool chosen, best;
     } rows[] = {
         { false, DEVICE_NOT_IN_SYSFS, true, false }, { false, DEVICE_PHYSICAL, true, false },
         { false, DEVICE_PHYSICAL, false, false },    { true, DEVICE_NOT_IN_SYSFS, true, false },
@@ -384,7 +384,7 @@ TEST(up_and_running_are_different_flags)
 {
     static const struct {
         uint32_t flags;
-        bool     up, running;
+        bool up, running;
     } rows[] = { { 0, false, false },
                  { IFF_UP, true, false },
                  { IFF_RUNNING, false, true },

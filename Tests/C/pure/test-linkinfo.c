@@ -14,7 +14,7 @@
 struct nest {
     _Alignas(struct nlmsghdr) unsigned char bytes[LIMIT];
     struct nlmsghdr *message;
-    struct nlattr   *info, *data;
+    struct nlattr *info, *data;
 };
 
 static void begin(struct nest *nest, const char *kind)
@@ -29,8 +29,8 @@ static void begin(struct nest *nest, const char *kind)
 static struct linkinfo end(struct nest *nest)
 {
     struct attribute attribute = { .type = IFLA_LINKINFO };
-    struct linkinfo  info;
-    void            *exact;
+    struct linkinfo info;
+    void *exact;
 
     mnl_attr_nest_end(nest->message, nest->data);
     mnl_attr_nest_end(nest->message, nest->info);
@@ -54,8 +54,8 @@ TEST(tunnels_publish_their_endpoints)
 {
     static const struct {
         const char *kind;
-        uint16_t    oif_type, local_type, remote_type, mark_type;
-        uint32_t    oif, mark;
+        uint16_t oif_type, local_type, remote_type, mark_type;
+        uint32_t oif, mark;
         const char *local, *remote;
     } rows[] = {
         { "gre", IFLA_GRE_LINK, IFLA_GRE_LOCAL, IFLA_GRE_REMOTE, IFLA_GRE_FWMARK, 3, 7, "192.0.2.2", "192.0.2.9" },
@@ -79,8 +79,8 @@ TEST(tunnels_publish_their_endpoints)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address local = make(rows[i].local), remote = make(rows[i].remote);
-        struct nest          nest;
-        struct linkinfo      info;
+        struct nest nest;
+        struct linkinfo info;
 
         begin(&nest, rows[i].kind);
         if (rows[i].oif != 0)
@@ -102,7 +102,7 @@ TEST(an_unspecified_endpoint_is_none)
 {
     static const struct {
         const char *kind, *remote;
-        uint16_t    type;
+        uint16_t type;
     } rows[] = { { "gre", "0.0.0.0", IFLA_GRE_REMOTE },
                  { "ip6gre", "::", IFLA_GRE_REMOTE },
                  { "sit", "0.0.0.0", IFLA_IPTUN_REMOTE },
@@ -134,7 +134,7 @@ TEST(a_vrf_has_a_table)
 {
     static const struct {
         const char *kind;
-        uint32_t    table;
+        uint32_t table;
     } rows[] = { { "vrf", 1000 }, { "bond", 0 }, { "gre", 0 }, { "macvlan", 0 } };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -154,7 +154,7 @@ TEST(data_of_an_unknown_kind_is_ignored)
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         struct linkinfo info;
-        struct nest     nest;
+        struct nest nest;
 
         begin(&nest, kinds[i]);
         for (uint16_t type = 1; type < 32; type++)
@@ -170,8 +170,8 @@ TEST(attributes_of_a_wrong_length_are_ignored)
 {
     for (size_t length = 0; length < 20; length++) {
         static const unsigned char bytes[20] = { 192, 0, 2, 9 };
-        struct linkinfo            info;
-        struct nest                nest;
+        struct linkinfo info;
+        struct nest nest;
 
         if (length == 4 || length == 16)
             continue;

@@ -89,7 +89,7 @@ static void unnest(struct bytes *bytes, size_t offset)
 
 static size_t parse(const struct bytes *bytes, size_t length, struct message *ret)
 {
-    void        *exact = exact_copy(bytes->at, length);
+    void *exact = exact_copy(bytes->at, length);
     const size_t step = message_parse(exact, length, ret);
 
     if (ret->kind == MESSAGE_ROUTE) {
@@ -139,7 +139,7 @@ static void make_link(struct bytes *bytes)
 
 TEST(a_link_is_read)
 {
-    struct bytes   bytes;
+    struct bytes bytes;
     struct message message;
 
     make_link(&bytes);
@@ -159,9 +159,9 @@ TEST(a_link_is_read)
 /* Its index, and the ends of a tunnel, are numbers of the other namespace. */
 TEST(a_lower_link_in_another_namespace_is_not_read)
 {
-    struct bytes   bytes;
+    struct bytes bytes;
     struct message message;
-    size_t         info, data;
+    size_t info, data;
 
     for (int elsewhere = 0; elsewhere <= 1; elsewhere++) {
         start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
@@ -182,7 +182,7 @@ TEST(a_lower_link_in_another_namespace_is_not_read)
 
 TEST(a_partial_link_message_leaves_other_fields_unset)
 {
-    struct bytes   bytes;
+    struct bytes bytes;
     struct message message;
 
     start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
@@ -196,7 +196,7 @@ TEST(a_partial_link_message_leaves_other_fields_unset)
 
 TEST(a_deleted_link_is_read)
 {
-    struct bytes   bytes;
+    struct bytes bytes;
     struct message message;
 
     start_link(&bytes, RTM_DELLINK, AF_UNSPEC, 3);
@@ -207,7 +207,7 @@ TEST(a_deleted_link_is_read)
 
 TEST(a_leaving_bridge_port_is_not_a_deleted_link)
 {
-    struct bytes   bytes;
+    struct bytes bytes;
     struct message message;
 
     start_link(&bytes, RTM_DELLINK, AF_BRIDGE, 3);
@@ -233,9 +233,9 @@ TEST(a_link_without_an_index_is_refused)
 
 TEST(link_attributes_of_a_wrong_length_are_ignored)
 {
-    struct bytes   bytes;
+    struct bytes bytes;
     struct message message;
-    size_t         nested;
+    size_t nested;
 
     start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
     put(&bytes, IFLA_MTU, "\1\2", 2);
@@ -266,9 +266,9 @@ TEST(link_attributes_of_a_wrong_length_are_ignored)
 
 TEST(a_kind_outside_its_nest_is_ignored)
 {
-    struct bytes   bytes;
+    struct bytes bytes;
     struct message message;
-    size_t         nested;
+    size_t nested;
 
     start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
     nested = nest(&bytes, IFLA_LINKINFO);
@@ -299,7 +299,7 @@ static const unsigned char destination[4] = { 198, 51, 100, 7 }, gateway[4] = { 
 static void make_route(struct bytes *bytes)
 {
     const struct rta_cacheinfo cache = { .rta_expires = 200 };
-    size_t                     nested;
+    size_t nested;
 
     start_route(bytes, RTM_NEWROUTE, AF_INET, 24);
     put_u32(bytes, RTA_TABLE, 1000);
@@ -324,7 +324,7 @@ static void expect_text(const struct address *address, const char *wanted)
 
 TEST(a_route_is_read)
 {
-    struct bytes   bytes;
+    struct bytes bytes;
     struct message message;
 
     make_route(&bytes);
@@ -360,10 +360,10 @@ TEST(a_small_table_number_is_in_the_header)
 TEST(a_hop_of_another_family_is_a_gateway)
 {
     struct {
-        uint16_t      family;
+        uint16_t family;
         unsigned char address[16];
     } via = { .family = AF_INET6, .address = { 0xfe, 0x80, [15] = 1 } };
-    struct bytes   bytes;
+    struct bytes bytes;
     struct message message;
 
     start_route(&bytes, RTM_NEWROUTE, AF_INET, 0);
@@ -390,13 +390,13 @@ TEST(a_hop_of_another_family_is_a_gateway)
 
 TEST(route_attributes_of_a_wrong_length_are_ignored)
 {
-    static const uint16_t      types[] = { RTA_DST,   RTA_PREFSRC,   RTA_GATEWAY, RTA_OIF,
-                                           RTA_NH_ID, RTA_CACHEINFO, RTA_METRICS, RTA_MULTIPATH };
+    static const uint16_t types[] = { RTA_DST,   RTA_PREFSRC,   RTA_GATEWAY, RTA_OIF,
+                                      RTA_NH_ID, RTA_CACHEINFO, RTA_METRICS, RTA_MULTIPATH };
     static const unsigned char ones[64] = { 1, 1, 1, 1, 1 };
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         for (size_t length = 0; length < 64; length++) {
-            struct bytes   bytes;
+            struct bytes bytes;
             struct message message;
 
             start_route(&bytes, RTM_NEWROUTE, AF_INET, 24);
@@ -415,7 +415,7 @@ TEST(route_attributes_of_a_wrong_length_are_ignored)
 TEST(an_expired_route_has_no_expiry)
 {
     const struct rta_cacheinfo cache = { .rta_expires = -5 };
-    struct bytes               bytes;
+    struct bytes bytes;
 
     start_route(&bytes, RTM_NEWROUTE, AF_INET6, 0);
     put(&bytes, RTA_CACHEINFO, &cache, sizeof cache);
@@ -426,8 +426,8 @@ TEST(an_expired_route_has_no_expiry)
 
 struct leg_bytes {
     struct rtnexthop hop;
-    struct nlattr    attribute;
-    unsigned char    address[4];
+    struct nlattr attribute;
+    unsigned char address[4];
 };
 
 static struct leg_bytes leg_via(uint32_t oif, unsigned char last)
@@ -440,9 +440,9 @@ static struct leg_bytes leg_via(uint32_t oif, unsigned char last)
 /* The legs of a route that has these bytes for a multipath attribute. */
 static size_t count_legs(const void *data, size_t length, struct route_leg *ret_last)
 {
-    struct bytes   bytes;
+    struct bytes bytes;
     struct message message;
-    size_t         count = 0;
+    size_t count = 0;
 
     start_route(&bytes, RTM_NEWROUTE, AF_INET, 0);
     put(&bytes, RTA_MULTIPATH, data, length);
@@ -456,7 +456,7 @@ TEST(legs_are_read_one_by_one)
 {
     struct leg_bytes legs[2];
     struct route_leg leg;
-    struct route     none = { 0 };
+    struct route none = { 0 };
 
     legs[0] = leg_via(3, 1);
     legs[1] = leg_via(5, 9);
@@ -529,7 +529,7 @@ TEST(error_and_done_messages_carry_their_errno)
         { 0, 0 }, { -ENETUNREACH, ENETUNREACH }, { -EACCES, EACCES }, { 5, 0 }, { -4096, 0 }, { INT32_MIN, 0 }
     };
     struct message message;
-    struct bytes   bytes;
+    struct bytes bytes;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct nlmsgerr payload = { .error = rows[i].error };
@@ -552,7 +552,7 @@ TEST(error_and_done_messages_carry_their_errno)
 TEST(kinds_follow_from_types)
 {
     static const struct {
-        uint16_t          type;
+        uint16_t type;
         enum message_kind kind;
     } rows[] = {
         { RTM_NEWRULE, MESSAGE_RULE },       { RTM_DELRULE, MESSAGE_RULE },   { RTM_NEWNEXTHOP, MESSAGE_NEXTHOP },
@@ -572,8 +572,8 @@ TEST(kinds_follow_from_types)
 TEST(a_message_about_an_address_names_its_link)
 {
     struct ifaddrmsg info = { .ifa_family = AF_INET6, .ifa_index = 5, .ifa_prefixlen = 64 };
-    struct bytes     bytes;
-    struct message   message;
+    struct bytes bytes;
+    struct message message;
 
     start(&bytes, RTM_NEWADDR, &info, sizeof info);
     message = parsed(&bytes);
@@ -598,12 +598,12 @@ static void start_netconf(struct bytes *bytes, uint16_t type, uint8_t family, in
 TEST(a_message_about_settings_says_whether_routes_without_a_carrier_are_ignored)
 {
     static const struct {
-        int32_t  index;
+        int32_t index;
         uint32_t expected;
     } rows[] = { { 5, 5 }, { NETCONFA_IFINDEX_ALL, 0 }, { NETCONFA_IFINDEX_DEFAULT, 0 } };
     static const uint32_t off = 0, on = 1;
-    struct bytes          bytes;
-    struct message        message;
+    struct bytes bytes;
+    struct message message;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         start_netconf(&bytes, RTM_NEWNETCONF, AF_INET, rows[i].index);
@@ -629,16 +629,16 @@ TEST(a_message_about_settings_says_whether_routes_without_a_carrier_are_ignored)
 TEST(a_message_about_all_links_says_whether_ipv6_packets_are_forwarded)
 {
     static const struct {
-        uint8_t  family;
-        int32_t  index;
+        uint8_t family;
+        int32_t index;
         uint32_t forwarding;
-        bool     has, forwards;
+        bool has, forwards;
     } rows[] = { { AF_INET6, NETCONFA_IFINDEX_ALL, 1, true, true },
                  { AF_INET6, NETCONFA_IFINDEX_ALL, 0, true, false },
                  { AF_INET6, 5, 1, false, true },
                  { AF_INET6, NETCONFA_IFINDEX_DEFAULT, 1, false, true },
                  { AF_INET, NETCONFA_IFINDEX_ALL, 1, false, true } };
-    struct bytes   bytes;
+    struct bytes bytes;
     struct message message;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -653,9 +653,9 @@ TEST(a_message_about_all_links_says_whether_ipv6_packets_are_forwarded)
 TEST(a_message_about_a_neighbour_has_its_state)
 {
     static const struct {
-        uint16_t    type, state;
+        uint16_t type, state;
         const char *address;
-        uint16_t    expected;
+        uint16_t expected;
     } rows[] = { { RTM_NEWNEIGH, NUD_FAILED, "fe80::1", NUD_FAILED },
                  { RTM_NEWNEIGH, NUD_REACHABLE, "fe80::1", NUD_REACHABLE },
                  { RTM_NEWNEIGH, NUD_INCOMPLETE, "192.0.2.1", NUD_INCOMPLETE },
@@ -665,8 +665,8 @@ TEST(a_message_about_a_neighbour_has_its_state)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address address = make(rows[i].address);
-        const struct ndmsg   neighbour = { .ndm_family = address.family, .ndm_ifindex = 3, .ndm_state = rows[i].state };
-        struct message       message;
+        const struct ndmsg neighbour = { .ndm_family = address.family, .ndm_ifindex = 3, .ndm_state = rows[i].state };
+        struct message message;
 
         start(&bytes, rows[i].type, &neighbour, sizeof neighbour);
         assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER); /* no address */
@@ -681,10 +681,10 @@ TEST(a_message_about_a_neighbour_has_its_state)
 
 TEST(messages_follow_one_another)
 {
-    struct bytes   first, second;
+    struct bytes first, second;
     unsigned char *both;
     struct message message;
-    size_t         step;
+    size_t step;
 
     make_link(&first);
     make_route(&second);
@@ -705,7 +705,7 @@ TEST(messages_follow_one_another)
 /* A truncated message is refused, and nothing beyond its end is read. */
 TEST(a_truncated_message_is_refused)
 {
-    struct bytes   bytes[2];
+    struct bytes bytes[2];
     struct message message;
 
     make_link(&bytes[0]);
@@ -718,7 +718,7 @@ TEST(a_truncated_message_is_refused)
 /* A shorter message with a matching header: complete attributes are read, and nothing beyond. */
 TEST(a_short_message_has_fewer_fields)
 {
-    struct bytes   whole, bytes;
+    struct bytes whole, bytes;
     struct message message;
 
     for (int i = 0; i < 2; i++) {
@@ -739,7 +739,7 @@ TEST(a_short_message_has_fewer_fields)
 /* libmnl takes such a length for a negative number, and reads on behind the datagram. */
 TEST(a_message_with_the_sign_bit_in_its_length_ends_the_datagram)
 {
-    struct bytes   bytes;
+    struct bytes bytes;
     struct message message;
 
     make_link(&bytes);
@@ -751,8 +751,8 @@ TEST(a_message_with_the_sign_bit_in_its_length_ends_the_datagram)
 TEST(a_header_with_a_wrong_length_ends_the_datagram)
 {
     static const uint32_t lengths[] = { 0, 1, 15, 0x7fffffff, 0xffffffff, 0xfffffffd };
-    struct bytes          bytes;
-    struct message        message;
+    struct bytes bytes;
+    struct message message;
 
     make_link(&bytes);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
@@ -767,9 +767,9 @@ TEST(a_header_with_a_wrong_length_ends_the_datagram)
 TEST(any_changed_byte_is_safe)
 {
     static const unsigned char values[] = { 0, 1, 3, 4, 5, 8, 0x7f, 0x80, 0xfe, 0xff };
-    struct leg_bytes           legs[2];
-    struct bytes               whole[3], bytes;
-    struct message             message;
+    struct leg_bytes legs[2];
+    struct bytes whole[3], bytes;
+    struct message message;
 
     legs[0] = leg_via(3, 1);
     legs[1] = leg_via(5, 9);
@@ -792,7 +792,7 @@ TEST(any_changed_byte_is_safe)
 static bool has_attribute(const void *request, size_t length, uint16_t type, const char *value, size_t size)
 {
     const struct nlattr header = { .nla_len = (uint16_t)(sizeof header + size), .nla_type = type };
-    unsigned char       attribute[8];
+    unsigned char attribute[8];
 
     memcpy(attribute, &header, sizeof header);
     memcpy(attribute + sizeof header, value, size);
@@ -803,14 +803,14 @@ TEST(requests_fit_their_buffer_and_hold_the_query)
 {
     const struct {
         struct nlattr header;
-        uint32_t      user;
+        uint32_t user;
     } user = { .header = { .nla_len = sizeof user, .nla_type = RTA_UID }, .user = 1000 };
     _Alignas(struct nlmsghdr) unsigned char buffer[MESSAGE_REQUEST_SIZE];
-    const struct nlmsghdr                  *header = (const struct nlmsghdr *)(const void *)buffer;
-    const struct rtmsg                     *info = (const struct rtmsg *)(const void *)(buffer + NLMSG_HDRLEN);
-    const struct ifinfomsg                 *link = (const struct ifinfomsg *)(const void *)(buffer + NLMSG_HDRLEN);
-    struct route_request                    request = { .oif = 3, .mark = 7, .fib_match = true };
-    size_t                                  length;
+    const struct nlmsghdr *header = (const struct nlmsghdr *)(const void *)buffer;
+    const struct rtmsg *info = (const struct rtmsg *)(const void *)(buffer + NLMSG_HDRLEN);
+    const struct ifinfomsg *link = (const struct ifinfomsg *)(const void *)(buffer + NLMSG_HDRLEN);
+    struct route_request request = { .oif = 3, .mark = 7, .fib_match = true };
+    size_t length;
 
     request.destination = address_make(AF_INET6, "0123456789abcdef", 16);
     request.source = address_make(AF_INET6, "fedcba9876543210", 16);

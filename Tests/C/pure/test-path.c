@@ -46,7 +46,7 @@ TEST(a_route_has_a_lifetime_if_it_expires_or_a_router_can_change_it)
 {
     const struct {
         struct route route;
-        bool         can_expire;
+        bool can_expire;
     } rows[] = { { route_with(RTN_UNICAST, RTPROT_RA, 900), true },
                  { route_with(RTN_UNICAST, RTPROT_RA, 0), true },
                  { route_with(RTN_UNICAST, RTPROT_KERNEL, 0), true },
@@ -68,7 +68,7 @@ TEST(a_route_has_a_lifetime_if_it_expires_or_a_router_can_change_it)
 
 TEST(paths_over_one_route_have_the_same_lifetime)
 {
-    struct route        other = route_by_router;
+    struct route other = route_by_router;
     struct dependencies dependencies = { 0 };
 
     other.expires = 800;
@@ -109,8 +109,8 @@ TEST(a_path_with_several_lifetimes_expires_with_the_earliest)
 
 TEST(a_route_that_does_not_expire_does_not_count_beside_one_that_does)
 {
-    const struct route  endless = route_with(RTN_UNICAST, RTPROT_KERNEL, 0);
-    struct route        expiring = route_by_router;
+    const struct route endless = route_with(RTN_UNICAST, RTPROT_KERNEL, 0);
+    struct route expiring = route_by_router;
     struct dependencies before = { 0 }, after = { 0 };
 
     expiring.oif = 3;
@@ -130,13 +130,13 @@ TEST(a_route_that_does_not_expire_does_not_count_beside_one_that_does)
 TEST(a_route_and_a_link_make_a_path)
 {
     static const struct {
-        const char                 *destination, *gateway, *source;
-        uint8_t                     type;
-        uint32_t                    link_flags;
-        uint16_t                    hardware;
-        const char                 *kind; /* NULL: the link is gone */
-        bool                        source_chosen;
-        SCNetworkReachabilityFlags  flags;
+        const char *destination, *gateway, *source;
+        uint8_t type;
+        uint32_t link_flags;
+        uint16_t hardware;
+        const char *kind; /* NULL: the link is gone */
+        bool source_chosen;
+        SCNetworkReachabilityFlags flags;
         SCNetworkReachabilityReason reason;
     } rows[] = {
         /* Gateways and neighbours. */
@@ -193,19 +193,19 @@ TEST(a_route_and_a_link_make_a_path)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address destination = make(rows[i].destination);
-        struct route         route = { .family = destination.family,
-                                       .type = rows[i].type,
-                                       .oif = 3,
-                                       .table = 254,
-                                       .has_gateway = rows[i].gateway != NULL,
-                                       .gateway = make(rows[i].gateway),
-                                       .source = make(rows[i].source),
-                                       .expires = 17 };
-        struct link          link = {
-                     .index = 3, .flags = rows[i].link_flags, .hardware = rows[i].hardware, .mtu = 1500, .name = "wwan0"
+        struct route route = { .family = destination.family,
+                               .type = rows[i].type,
+                               .oif = 3,
+                               .table = 254,
+                               .has_gateway = rows[i].gateway != NULL,
+                               .gateway = make(rows[i].gateway),
+                               .source = make(rows[i].source),
+                               .expires = 17 };
+        struct link link = {
+            .index = 3, .flags = rows[i].link_flags, .hardware = rows[i].hardware, .mtu = 1500, .name = "wwan0"
         };
         struct link_table links = LINK_TABLE_EMPTY;
-        struct path       path;
+        struct path path;
 
         if (rows[i].kind != NULL) {
             snprintf(link.kind, sizeof link.kind, "%s", rows[i].kind);
@@ -225,9 +225,9 @@ TEST(a_route_and_a_link_make_a_path)
 TEST(the_route_mtu_takes_precedence)
 {
     const struct address destination = make("198.51.100.7");
-    const struct link    link = { .index = 3, .flags = UP, .hardware = ARPHRD_ETHER, .mtu = 1500, .name = "eth0" };
-    struct route         route = { .family = AF_INET, .type = RTN_UNICAST, .oif = 3 };
-    struct path          path;
+    const struct link link = { .index = 3, .flags = UP, .hardware = ARPHRD_ETHER, .mtu = 1500, .name = "eth0" };
+    struct route route = { .family = AF_INET, .type = RTN_UNICAST, .oif = 3 };
+    struct path path;
 
     path_evaluate(&destination, false, &route, &link, &path);
     assert_int_equal(path.mtu, 1500);
@@ -240,9 +240,9 @@ TEST(the_route_mtu_takes_precedence)
 TEST(a_source_makes_a_path)
 {
     static const struct {
-        const char                 *destination, *source;
-        bool                        chosen;
-        SCNetworkReachabilityFlags  flags;
+        const char *destination, *source;
+        bool chosen;
+        SCNetworkReachabilityFlags flags;
         SCNetworkReachabilityReason reason;
     } rows[] = {
         { "198.51.100.7", "192.0.2.2", false, R, REASON(None) },
@@ -275,7 +275,7 @@ TEST(a_source_makes_a_path)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address destination = make(rows[i].destination), source = make(rows[i].source);
-        const struct path    path = path_from_source(&destination, rows[i].chosen, &source);
+        const struct path path = path_from_source(&destination, rows[i].chosen, &source);
 
         if (path.flags != rows[i].flags || path.reason != rows[i].reason)
             fail_msg("row %zu, %s: flags 0x%x, reason %u", i, rows[i].destination, path.flags, path.reason);
@@ -291,8 +291,8 @@ TEST(a_source_makes_a_path)
 TEST(query_errors_are_results_or_failures)
 {
     static const struct {
-        int                         error;
-        bool                        bound, is_result;
+        int error;
+        bool bound, is_result;
         SCNetworkReachabilityReason reason;
     } rows[] = {
         { ENETUNREACH, false, true, REASON(NoRoute) },
@@ -351,7 +351,7 @@ TEST(paths_differ_in_flags_and_interface_or_in_more)
                                .table = 254,
                                .source = make("192.0.2.2"),
                                .gateway = make("192.0.2.1") };
-    struct path       other = base, unreachable = base;
+    struct path other = base, unreachable = base;
 
     assert_false(reported_outcome_differs(&base, &other));
     assert_false(path_differs(&base, &other));
@@ -389,9 +389,9 @@ TEST(paths_differ_in_flags_and_interface_or_in_more)
 TEST(a_carrier_has_no_type_before_it_is_known)
 {
     const struct address remote = make("192.0.2.9");
-    struct path          path = { .flags = R, .index = 7 };
-    struct path          outer = {
-                 .flags = R, .index = 3, .type = kSCNetworkReachabilityInterfaceTypeWiredEthernet, .type_unknown = true
+    struct path path = { .flags = R, .index = 7 };
+    struct path outer = {
+        .flags = R, .index = 3, .type = kSCNetworkReachabilityInterfaceTypeWiredEthernet, .type_unknown = true
     };
 
     path_apply_outer(&path, &remote, &outer);

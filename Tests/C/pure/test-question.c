@@ -10,12 +10,12 @@
 static struct path adjusted_path(SCNetworkReachabilityReason reason)
 {
     static const struct question question = { 0 };
-    struct questions            *questions = questions_create(&question, 1, reason);
-    struct path                  path = { .flags = UINT32_MAX,
-                                          .reason = kSCNetworkReachabilityReasonNoCarrier,
-                                          .index = 3,
-                                          .destination = { AF_INET, { 198, 51, 100, 7 } },
-                                          .gateway = { AF_INET, { 192, 0, 2, 1 } } };
+    struct questions *questions = questions_create(&question, 1, reason);
+    struct path path = { .flags = UINT32_MAX,
+                         .reason = kSCNetworkReachabilityReasonNoCarrier,
+                         .index = 3,
+                         .destination = { AF_INET, { 198, 51, 100, 7 } },
+                         .gateway = { AF_INET, { 192, 0, 2, 1 } } };
 
     assert_non_null(questions);
     questions_adjust_path(questions, &path);

@@ -56,14 +56,14 @@ static struct address_prefix prefix_make(const char *text, uint8_t length)
 
 struct route_message {
     struct nlmsghdr header;
-    struct rtmsg    route;
-    char            attributes[96];
+    struct rtmsg route;
+    char attributes[96];
 };
 
 static void append(struct route_message *message, uint16_t type, const void *payload, size_t length)
 {
     const struct rtattr attribute = { (uint16_t)RTA_LENGTH(length), type };
-    char *const         end = (char *)message + message->header.nlmsg_len;
+    char *const end = (char *)message + message->header.nlmsg_len;
 
     memcpy(end, &attribute, sizeof attribute);
     memcpy(end + RTA_LENGTH(0), payload, length);
@@ -75,7 +75,7 @@ static struct route_message message_make(uint16_t type, const struct address_pre
 {
     struct route_message message = { .header = { .nlmsg_len = NLMSG_LENGTH(sizeof message.route), .nlmsg_type = type },
                                      .route = { .rtm_family = prefix->address.family, .rtm_dst_len = prefix->length } };
-    const uint32_t       table = RT_TABLE_MAIN;
+    const uint32_t table = RT_TABLE_MAIN;
 
     append(&message, RTA_TABLE, &table, sizeof table);
     if (prefix->length > 0)
@@ -95,7 +95,7 @@ static bool passes(const struct route_message *message)
 TEST(ipv6_multicast_routes_pass)
 {
     const struct address_prefix watched = prefix_make("2001:db8:1::", 48), all = prefix_make("ff00::", 8);
-    struct route_message        message = message_make(RTM_DELROUTE, &all);
+    struct route_message message = message_make(RTM_DELROUTE, &all);
 
     attach(&watched, 1);
     assert_false(passes(&message));
@@ -107,7 +107,7 @@ TEST(ipv6_multicast_routes_pass)
 TEST(ipv6_routes_for_packets_from_a_prefix_pass)
 {
     const struct address_prefix watched = prefix_make("2001:db8:1::", 48), other = prefix_make("2001:db8:2::", 48);
-    struct route_message        message = message_make(RTM_NEWROUTE, &other);
+    struct route_message message = message_make(RTM_NEWROUTE, &other);
 
     attach(&watched, 1);
     assert_false(passes(&message));
@@ -119,8 +119,8 @@ TEST(ipv6_routes_for_packets_from_a_prefix_pass)
 TEST(ipv6_routes_with_an_end_pass)
 {
     const struct address_prefix watched = prefix_make("2001:db8:1::", 48), other = prefix_make("2001:db8:2::", 48);
-    struct route_message        message = message_make(RTM_NEWROUTE, &other);
-    struct rta_cacheinfo        info = { 0 };
+    struct route_message message = message_make(RTM_NEWROUTE, &other);
+    struct rta_cacheinfo info = { 0 };
 
     attach(&watched, 1);
     append(&message, RTA_CACHEINFO, &info, sizeof info);
@@ -134,7 +134,7 @@ TEST(ipv6_routes_with_an_end_pass)
 static bool route_passes(const char *text, uint8_t length)
 {
     const struct address_prefix prefix = prefix_make(text, length);
-    const struct route_message  added = message_make(RTM_NEWROUTE, &prefix),
+    const struct route_message added = message_make(RTM_NEWROUTE, &prefix),
                                deleted = message_make(RTM_DELROUTE, &prefix);
     const bool result = passes(&added);
 
@@ -190,10 +190,10 @@ TEST(without_prefixes_only_default_routes_pass)
 
 TEST(messages_about_something_else_pass)
 {
-    static const uint16_t       types[] = { NLMSG_DONE,  NLMSG_ERROR,    RTM_NEWLINK,   RTM_DELLINK,    RTM_NEWADDR,
-                                            RTM_NEWRULE, RTM_NEWNEXTHOP, RTM_NEWPREFIX, RTM_NEWNETCONF, RTM_GETROUTE };
+    static const uint16_t types[] = { NLMSG_DONE,  NLMSG_ERROR,    RTM_NEWLINK,   RTM_DELLINK,    RTM_NEWADDR,
+                                      RTM_NEWRULE, RTM_NEWNEXTHOP, RTM_NEWPREFIX, RTM_NEWNETCONF, RTM_GETROUTE };
     const struct address_prefix prefix = prefix_make("10.1.2.0", 24);
-    struct route_message        message;
+    struct route_message message;
 
     attach(NULL, 0);
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
@@ -211,7 +211,7 @@ TEST(messages_about_something_else_pass)
 static struct address_prefix random_prefix(void)
 {
     struct address_prefix prefix = { .address.family = random() % 2 != 0 ? AF_INET : AF_INET6 };
-    const unsigned        bits = (unsigned)address_length(&prefix.address) * 8;
+    const unsigned bits = (unsigned)address_length(&prefix.address) * 8;
 
     prefix.length = (uint8_t)((unsigned)random() % (bits + 1));
     for (unsigned i = 0; i < prefix.length; i++)
@@ -242,8 +242,8 @@ TEST(random_routes_pass_if_they_overlap_a_prefix)
         attach(prefixes, count);
         for (unsigned i = 0; i < 100; i++) {
             const struct address_prefix prefix = random_prefix();
-            const struct route_message  message = message_make(RTM_NEWROUTE, &prefix);
-            bool                        expected = prefix.length == 0;
+            const struct route_message message = message_make(RTM_NEWROUTE, &prefix);
+            bool expected = prefix.length == 0;
 
             for (size_t k = 0; k < count; k++)
                 expected = expected || overlaps(&prefix, &prefixes[k], 64);
@@ -256,14 +256,14 @@ TEST(random_routes_pass_if_they_overlap_a_prefix)
 
 struct neighbour_message {
     struct nlmsghdr header;
-    struct ndmsg    neighbour;
-    struct rtattr   attribute;
-    uint8_t         address[16];
+    struct ndmsg neighbour;
+    struct rtattr attribute;
+    uint8_t address[16];
 };
 
 static bool neighbour_passes(uint16_t type, const char *text, uint16_t state)
 {
-    const struct address     address = make(text);
+    const struct address address = make(text);
     struct neighbour_message message = {
         .header = { .nlmsg_type = type },
         .neighbour = { .ndm_family = address.family, .ndm_ifindex = 3, .ndm_state = state },
@@ -307,8 +307,8 @@ TEST(only_gateways_that_fail_or_have_failed_pass)
     const struct route_filter_gateway gateways[] = { { .address = make("fe80::1"), .index = 3 },
                                                      { .address = make("fe80::2"), .index = 3, .every = true },
                                                      { .address = make("192.0.2.1"), .index = 3, .every = true } };
-    const struct address_prefix       prefix = prefix_make("10.1.2.0", 24);
-    struct route_filter              *filter = malloc(sizeof *filter);
+    const struct address_prefix prefix = prefix_make("10.1.2.0", 24);
+    struct route_filter *filter = malloc(sizeof *filter);
 
     attach_gateways(gateways, 3);
     expect_neighbours();
@@ -325,7 +325,7 @@ TEST(only_gateways_that_fail_or_have_failed_pass)
 TEST(an_ipv6_neighbour_that_responds_passes_if_it_is_watched)
 {
     const struct address_prefix prefixes[] = { prefix_make("2001:db8:1::", 64), prefix_make("192.0.2.0", 24) };
-    struct route_filter        *filter = malloc(sizeof *filter);
+    struct route_filter *filter = malloc(sizeof *filter);
 
     attach_gateways(NULL, 0);
     assert_true(neighbour_passes(RTM_NEWNEIGH, "2001:db8:2::7", NUD_STALE));
@@ -362,8 +362,8 @@ TEST(a_gateway_that_has_failed_passes_beside_others_with_the_same_last_32_bits)
 TEST(the_longest_filter_fits)
 {
     struct route_filter_gateway gateways[ROUTE_FILTER_GATEWAYS] = { 0 };
-    struct address_prefix       prefixes[ADDRESS_TREE_PREFIXES];
-    struct route_filter        *filter = malloc(sizeof *filter);
+    struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
+    struct route_filter *filter = malloc(sizeof *filter);
 
     for (unsigned i = 0; i < ROUTE_FILTER_GATEWAYS; i++) {
         gateways[i] = (struct route_filter_gateway){ .address = make("fe80::1"), .every = true };

@@ -15,7 +15,7 @@ static void fill(struct notes *notes)
 
 struct route_query {
     struct span wanted, found;
-    unsigned    count;
+    unsigned count;
 };
 
 static void take(void *info, struct span key, struct span value)
@@ -32,7 +32,7 @@ static void expect(const struct notes *notes, size_t length, const char *key, co
 {
     struct route_query search = { .wanted = { .start = key, .length = strlen(key) },
                                   .found = { .start = "", .length = 1 } };
-    void              *exact = exact_copy(notes->bytes, length);
+    void *exact = exact_copy(notes->bytes, length);
 
     tdb_each(exact, length, take, &search);
     assert_int_equal(search.found.length, strlen(value) + 1);
@@ -56,7 +56,7 @@ TEST(keys_are_found)
 TEST(deleted_keys_are_not_found)
 {
     struct notes notes;
-    uint32_t     place;
+    uint32_t place;
 
     fill(&notes);
     place = notes_add(&notes, 2, "five", "5");
@@ -72,7 +72,7 @@ TEST(any_length_is_safe)
     fill(&notes);
     for (size_t length = 0; length < notes.length; length++) {
         struct route_query search = { .wanted = { .start = "" } };
-        void              *exact = exact_copy(notes.bytes, length);
+        void *exact = exact_copy(notes.bytes, length);
 
         tdb_each(exact, length, take, &search);
         assert_true(search.count <= 4);
@@ -85,12 +85,12 @@ TEST(any_length_is_safe)
 TEST(any_offset_is_safe)
 {
     static const uint32_t values[] = { 0, 1, 4, 172, 0x7fffffff, 0xfffffff0, 0xffffffff };
-    struct notes          notes;
+    struct notes notes;
 
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         fill(&notes);
         for (size_t word = 8; word < notes.length / 4; word++) {
-            const uint32_t     before = notes.bytes[word];
+            const uint32_t before = notes.bytes[word];
             struct route_query search = { .wanted = { .start = "" } };
 
             notes.bytes[word] = values[i];
@@ -104,7 +104,7 @@ TEST(any_offset_is_safe)
 TEST(a_circular_chain_ends)
 {
     struct notes notes;
-    uint32_t     place;
+    uint32_t place;
 
     notes_begin(&notes, 1);
     place = notes_add(&notes, 0, "one", "1");

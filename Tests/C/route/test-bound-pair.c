@@ -191,7 +191,7 @@ TEST(a_pair_without_an_interface_needs_no_socket)
 
 TEST(without_descriptors_there_is_an_error)
 {
-    SCNetworkReachabilityRef   target = expect_bound_pair(LOCAL, TARGET, "a");
+    SCNetworkReachabilityRef target = expect_bound_pair(LOCAL, TARGET, "a");
     SCNetworkReachabilityFlags flags;
 
     namespace_ip("-6 route add prohibit " PREFIX);
@@ -209,7 +209,7 @@ TEST(without_descriptors_there_is_an_error)
 
 static const struct {
     const char *name;
-    int        *call, error;
+    int *call, error;
 } sandboxes[] = {
     { "no_socket", &socket_faults.open_error, EACCES },
     { "no_bind", &socket_faults.bind_error, EACCES },

@@ -58,7 +58,7 @@ static double soon(void)
 static void expect_failure(SCNetworkReachabilityRef target, int status)
 {
     SCNetworkReachabilityFlags flags = 0xdeadbeef;
-    SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
 
     path.mtu = 17;
     assert_false(SCNetworkReachabilityGetFlags(target, &flags));
@@ -71,8 +71,8 @@ static void expect_failure(SCNetworkReachabilityRef target, int status)
 
 static unsigned long evaluations(SCNetworkReachabilityRef target)
 {
-    char          description[1024];
-    const char   *counters;
+    char description[1024];
+    const char *counters;
     unsigned long count = 0;
 
     SCNetworkReachabilityGetDescription(target, description, sizeof description);
@@ -86,10 +86,10 @@ static unsigned long evaluations(SCNetworkReachabilityRef target)
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_path_from_a_socket_has_only_its_addresses)
 {
-    SCNetworkReachabilityRef        target;
-    SCNetworkReachabilityPath       path;
+    SCNetworkReachabilityRef target;
+    SCNetworkReachabilityPath path;
     const struct sockaddr_in *const source = (const struct sockaddr_in *)&path.source;
-    char                            description[1024];
+    char description[1024];
 
     namespace_ip("route add default via 192.0.2.1");
     target = expect_target("198.51.100.7");
@@ -117,7 +117,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_path_from_a_socket_has_only_its_addresses)
 TEST_DENIED(DENIAL_SOCKET_EPERM, flags_unknown_to_a_socket_are_not_set)
 {
     static const struct {
-        const char                *address;
+        const char *address;
         SCNetworkReachabilityFlags flags;
     } rows[] = { { "192.0.2.9", R },           { "192.0.2.2", R | L }, { "127.0.0.1", R | L }, { "::1", R | L },
                  { "2001:db8::2", R | L },     { "2001:db8::9", R },   { "0.0.0.0", R },       { "::", R },
@@ -144,7 +144,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, flags_unknown_to_a_socket_are_not_set)
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_bound_path_names_its_interface)
 {
-    SCNetworkReachabilityRef  scoped, bound, any;
+    SCNetworkReachabilityRef scoped, bound, any;
     SCNetworkReachabilityPath path;
 
     namespace_ip("route add default via 192.0.2.1");
@@ -209,8 +209,8 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, an_unknown_interface_index_is_missing)
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_foreign_namespace_is_queried_from_inside)
 {
     SCNetworkReachabilityRef there, missing, zone;
-    struct sockaddr_storage  address;
-    unsigned                 index;
+    struct sockaddr_storage address;
+    unsigned index;
 
     namespace_ip("route add default via 192.0.2.1");
     there = expect_target("198.51.100.7");
@@ -238,7 +238,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_foreign_namespace_is_queried_from_inside)
 static void set_descriptor_limit(bool none)
 {
     static struct rlimit before;
-    struct rlimit        limit;
+    struct rlimit limit;
 
     if (none)
         assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -251,9 +251,9 @@ static void set_descriptor_limit(bool none)
 TEST_DENIED(DENIAL_SOCKET_EACCES, running_out_of_descriptors_is_an_error)
 {
     SCNetworkReachabilityRef targets[5];
-    struct watcher           watcher;
-    unsigned long            count;
-    double                   started;
+    struct watcher watcher;
+    unsigned long count;
+    double started;
 
     targets[0] = expect_target("192.0.2.9");
     targets[1] = expect_target("2001:db8::9");
@@ -286,7 +286,7 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, running_out_of_descriptors_is_an_error)
 static void set_capabilities(uint32_t without)
 {
     struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-    struct __user_cap_data_struct   data[_LINUX_CAPABILITY_U32S_3];
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 
     assert_int_equal(syscall(SYS_capget, &header, data), 0);
     data[0].effective = data[0].permitted & ~without;
@@ -298,8 +298,8 @@ static void set_capabilities(uint32_t without)
 TEST_DENIED(DENIAL_SOCKET_EACCES, a_forbidden_routing_mark_is_an_error)
 {
     const struct sockaddr_storage address = expect_sockaddr("192.0.2.9");
-    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
-    SCNetworkReachabilityRef      target;
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityRef target;
 
     options.remoteAddress = (const struct sockaddr *)&address;
     options.routingMark = 7;
@@ -338,16 +338,16 @@ static void show_proc(void)
 TEST_DENIED(DENIAL_SOCKET_EACCES, rules_for_udp_ports_are_those_of_the_socket)
 {
     static const struct {
-        uint8_t  protocol;
+        uint8_t protocol;
         uint16_t port;
-        bool     reachable, incomplete;
+        bool reachable, incomplete;
     } rows[] = { { IPPROTO_UDP, 53, false, false }, { IPPROTO_UDP, 54, true, false }, { IPPROTO_TCP, 54, true, true } };
 
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("rule add ipproto udp dport 53 prohibit");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-        SCNetworkReachabilityRef     target;
+        SCNetworkReachabilityRef target;
 
         options.nodename = "198.51.100.7";
         options.protocol = rows[i].protocol;
@@ -362,8 +362,8 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, rules_for_udp_ports_are_those_of_the_socket)
 TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_made_without_proc_is_queried_in_place)
 {
     SCNetworkReachabilityFlags flags[2] = { 0 };
-    SCNetworkReachabilityRef   target;
-    bool                       succeeded[2];
+    SCNetworkReachabilityRef target;
+    bool succeeded[2];
 
     hide_proc();
     target = expect_target("192.0.2.9");
@@ -381,9 +381,9 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_made_without_proc_is_queried_in_place
 TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_is_queried_in_place_after_proc_is_unmounted)
 {
     SCNetworkReachabilityFlags flags = 0;
-    SCNetworkReachabilityRef   target;
-    bool                       succeeded;
-    int                        status;
+    SCNetworkReachabilityRef target;
+    bool succeeded;
+    int status;
 
     target = expect_target("192.0.2.9");
     hide_proc();
@@ -403,10 +403,10 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_is_queried_in_place_after_proc_is_unm
 /* The number of armed timers of this process. */
 static unsigned armed_timers(void)
 {
-    DIR     *directory = opendir("/proc/self/fdinfo");
+    DIR *directory = opendir("/proc/self/fdinfo");
     unsigned armed = 0;
-    char     path[300], line[128];
-    long     seconds, nanoseconds;
+    char path[300], line[128];
+    long seconds, nanoseconds;
 
     assert_non_null(directory);
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
@@ -425,7 +425,7 @@ static unsigned armed_timers(void)
 }
 
 struct record {
-    int                        calls;
+    int calls;
     SCNetworkReachabilityFlags flags;
 };
 
@@ -441,7 +441,7 @@ static void record_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFl
 static SCNetworkReachabilityRef create_recorded_target(const char *address, struct record *record)
 {
     SCNetworkReachabilityContext context = { .info = record };
-    SCNetworkReachabilityRef     target = expect_target(address);
+    SCNetworkReachabilityRef target = expect_target(address);
 
     assert_true(SCNetworkReachabilitySetCallback(target, record_call, &context));
     return target;
@@ -449,12 +449,12 @@ static SCNetworkReachabilityRef create_recorded_target(const char *address, stru
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
 {
-    SCRunLoopRef             loop = SCRunLoopCreate();
-    struct record            record = { 0 };
+    SCRunLoopRef loop = SCRunLoopCreate();
+    struct record record = { 0 };
     SCNetworkReachabilityRef target;
-    struct descriptors       descriptors;
-    unsigned long            count;
-    double                   until;
+    struct descriptors descriptors;
+    unsigned long count;
+    double until;
 
     target = create_recorded_target("198.51.100.7", &record);
     assert_true(SCRunLoopGetFileDescriptor(loop) >= 0); /* the loop opens its timer */
@@ -518,7 +518,7 @@ static SCNetworkReachabilityNetwork network_of(SCNetworkReachabilityRef target)
 /* A socket shows the families and their sources, and no interface. */
 TEST_DENIED(DENIAL_SOCKET_EPERM, the_default_paths_are_polled)
 {
-    struct watcher               watcher;
+    struct watcher watcher;
     SCNetworkReachabilityNetwork network;
 
     namespace_ip("route add default via 192.0.2.1");
@@ -541,9 +541,9 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, the_default_paths_are_polled)
 TEST_DENIED(DENIAL_CONNECT, a_foreign_namespace_is_polled_from_inside)
 {
     SCNetworkReachabilityRef target;
-    struct watcher           watcher;
-    struct descriptors       descriptors;
-    int                      there;
+    struct watcher watcher;
+    struct descriptors descriptors;
+    int there;
 
     there = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
     assert_true(there >= 0);
@@ -630,7 +630,7 @@ static void hand(void *info, void (*work)(void *argument), void *argument)
 static bool do_work(double seconds)
 {
     struct timespec until;
-    int             result;
+    int result;
 
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += (time_t)seconds;
@@ -648,8 +648,8 @@ static bool do_work(double seconds)
 TEST_DENIED(DENIAL_SOCKET_EAFNOSUPPORT, a_scheduler_polls_too)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = hand };
-    struct record                        record = { 0 };
-    SCNetworkReachabilityRef             target;
+    struct record record = { 0 };
+    SCNetworkReachabilityRef target;
 
     assert_int_equal(sem_init(&handed.given, 0, 0), 0);
     target = create_recorded_target("198.51.100.7", &record);
@@ -687,9 +687,9 @@ static void *wait_until_reachable(void *argument)
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_wait_polls)
 {
-    SCNetworkReachabilityRef  target = expect_target("198.51.100.7");
+    SCNetworkReachabilityRef target = expect_target("198.51.100.7");
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-    pthread_t                 thread;
+    pthread_t thread;
 
     assert_int_equal(SCNetworkReachabilityWait(target, kSCNetworkReachabilityConditionReachable, 0.01, &path), 0);
     assert_int_equal(path.evidence, kSCNetworkReachabilityEvidenceSocket);
@@ -702,7 +702,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_wait_polls)
 
 TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_still_query_the_kernel)
 {
-    struct watcher           early, late;
+    struct watcher early, late;
     SCNetworkReachabilityRef unscheduled, fresh;
 
     unscheduled = expect_target("192.0.2.9");

@@ -25,13 +25,13 @@
 static ssize_t send_without_ipv6(int fd, const void *bytes, size_t length, int flags)
 {
     _Alignas(struct nlmsghdr) char copy[1024];
-    size_t                         left = length;
+    size_t left = length;
 
     assert_true(length <= sizeof copy);
     memcpy(copy, bytes, length);
     for (char *next = copy; left >= sizeof(struct nlmsghdr);) {
         struct nlmsghdr *header = (struct nlmsghdr *)next;
-        struct rtmsg    *route = NLMSG_DATA(header);
+        struct rtmsg *route = NLMSG_DATA(header);
 
         if (header->nlmsg_type == RTM_GETROUTE && route->rtm_family == AF_INET6)
             route->rtm_family = AF_APPLETALK;
@@ -52,7 +52,7 @@ static void begin(void)
 
 TEST(a_failed_query_is_retried_though_others_succeed)
 {
-    struct watcher           watcher;
+    struct watcher watcher;
     SCNetworkReachabilityRef other;
 
     namespace_ip("route add 203.0.113.0/24 via 192.0.2.1"); /* another route: the targets do not share */
@@ -144,7 +144,7 @@ TEST(changes_count_though_links_cannot_be_read)
 TEST(a_kernel_without_ipv6_has_no_ipv6_route)
 {
     SCNetworkReachabilityFlags flags = 0;
-    SCNetworkReachabilityRef   localhost;
+    SCNetworkReachabilityRef localhost;
 
     localhost = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     namespace_ip("link set lo up");
@@ -175,7 +175,7 @@ TEST(lost_messages_before_a_reply_do_no_harm)
 TEST(an_errno_of_a_system_call_is_no_reply)
 {
     static const char *const functions[] = { "recvfrom", "send" };
-    static const int         errors[] = { ENETUNREACH, EHOSTUNREACH, EINVAL, ENODEV };
+    static const int errors[] = { ENETUNREACH, EHOSTUNREACH, EINVAL, ENODEV };
     SCNetworkReachabilityRef target = expect_target("198.51.100.1");
 
     for (size_t i = 0; i < 8; i++) {
@@ -209,7 +209,7 @@ TEST(after_lost_messages_links_are_read_again)
 TEST(a_lost_reply_to_a_batch_hides_no_route)
 {
     SCNetworkReachabilityRef target;
-    bool                     struck = true;
+    bool struck = true;
 
     namespace_ip("link set dev lo up");
     namespace_ip("route del default");
@@ -240,7 +240,7 @@ static ssize_t send_and_count_barriers(int fd, const void *bytes, size_t length,
 TEST(each_slice_of_a_round_waits_for_the_barrier)
 {
     SCNetworkReachabilityRef targets[SLICED];
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     for (size_t i = 0; i < SLICED; i++) {
         targets[i] = expect_target("198.51.100.1");
@@ -270,7 +270,7 @@ static ssize_t fail_once(int fd, const void *bytes, size_t length, int flags)
 TEST(a_query_after_a_failed_one_waits_for_the_barrier)
 {
     SCNetworkReachabilityRef targets[2] = { expect_target("198.51.100.1"), expect_target("203.0.113.2") };
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     namespace_ip("route add 203.0.113.0/24 via 192.0.2.1"); /* another route: the targets do not share */
     for (size_t i = 0; i < 2; i++)
@@ -307,7 +307,7 @@ static void expect_changes_of_many(ssize_t (*send_some)(int fd, const void *byte
                                    bool first)
 {
     SCNetworkReachabilityRef targets[SLICED];
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     if (first)
         faults_send = send_some;
@@ -338,7 +338,7 @@ TEST(changes_of_shared_answers_count_though_queries_are_refused)
     expect_changes_of_many(send_nothing, false);
 }
 
-static int      other_program = -1; /* its socket */
+static int other_program = -1; /* its socket */
 static unsigned deleted_link;
 
 /* Another program deletes a link. Its request has the sequence number of our query, and so have the messages about it:
@@ -347,7 +347,7 @@ static ssize_t send_after_deletion(int fd, const void *bytes, size_t length, int
 {
     const struct nlmsghdr *header = bytes;
     struct {
-        struct nlmsghdr  header;
+        struct nlmsghdr header;
         struct ifinfomsg info;
     } request = { { .nlmsg_len = sizeof request, .nlmsg_type = RTM_DELLINK, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ECHO },
                   { .ifi_index = (int)deleted_link } };
@@ -380,7 +380,7 @@ TEST(a_message_about_the_request_of_another_program_is_no_reply)
 
 TEST(a_failed_query_writes_nothing)
 {
-    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityRef target;
     SCNetworkReachabilityFlags flags = 77;
 
     target = expect_target("198.51.100.1");
@@ -405,7 +405,7 @@ static void expect_call(struct watcher *watcher, SCNetworkReachabilityFlags flag
 TEST(reporting_a_change_allocates_no_memory)
 {
     static const char *const functions[] = { "malloc", "calloc", "realloc" };
-    struct watcher           address, any;
+    struct watcher address, any;
 
     namespace_ip("link set dev lo up");
     watcher_start(&address, expect_option("198.51.100.1", kSCNetworkReachabilityOptionNotifyPath));
@@ -431,10 +431,10 @@ TEST(reporting_a_change_allocates_no_memory)
 #define PORTS 40 /* their links do not fit in one datagram */
 
 static struct writer changes;
-static int           changed;
+static int changed;
 
 /* Not on the stack: if a test fails, they stay open. */
-static struct netlink   netlink;
+static struct netlink netlink;
 static struct rtnetlink rtnetlink;
 
 /* The kernel writes the first part of a dump during the send, and the others when they are read. It sets a flag if the
@@ -442,8 +442,8 @@ static struct rtnetlink rtnetlink;
 static ssize_t send_and_change(int fd, const void *bytes, size_t length, int flags)
 {
     const struct nlmsghdr *header = bytes;
-    const ssize_t          sent = send(fd, bytes, length, flags);
-    char                   names[2][16];
+    const ssize_t sent = send(fd, bytes, length, flags);
+    char names[2][16];
 
     if (header->nlmsg_type != RTM_GETLINK || (header->nlmsg_flags & NLM_F_DUMP) == 0)
         return sent;
@@ -481,7 +481,7 @@ static void count(void *info, const struct nlmsghdr *message)
 static int count_interfaces(void)
 {
     struct if_nameindex *all = if_nameindex();
-    int                  total = 0;
+    int total = 0;
 
     assert_non_null(all);
     while (all[total].if_index != 0)
@@ -493,9 +493,9 @@ static int count_interfaces(void)
 TEST_WITH(NULL, NULL, an_interrupted_dump_is_repeated)
 {
     static _Alignas(struct nlmsghdr) char buffer[NETLINK_BUFFER_SIZE];
-    _Alignas(struct nlmsghdr) char        request[MESSAGE_REQUEST_SIZE];
-    struct nlmsghdr                      *header = (struct nlmsghdr *)request;
-    int                                   links = 0;
+    _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
+    struct nlmsghdr *header = (struct nlmsghdr *)request;
+    int links = 0;
 
     begin_many();
     assert_int_equal(netlink_open_requests(&netlink), 0);
@@ -515,7 +515,7 @@ TEST_WITH(NULL, NULL, an_interrupted_dump_is_repeated)
 TEST_WITH(NULL, NULL, a_datagram_that_does_not_fit_is_an_error)
 {
     static _Alignas(struct nlmsghdr) char buffer[NETLINK_BUFFER_SIZE];
-    _Alignas(struct nlmsghdr) char        request[MESSAGE_REQUEST_SIZE];
+    _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
 
     begin_many();
     faults_send = NULL;
@@ -551,7 +551,7 @@ TEST(a_lack_of_resources_is_an_error)
 {
     static const struct {
         struct fault fault;
-        int          error;
+        int error;
     } rows[] = {
         { { .function = "socket", .error = EMFILE }, EMFILE },
         { { .function = "malloc", .error = ENOMEM }, ENOMEM },
@@ -578,7 +578,7 @@ TEST(an_unreadable_database_is_an_error)
 {
     static const struct {
         struct fault fault;
-        int          error;
+        int error;
     } rows[] = {
         { { .function = "open", .error = EINTR, .count = 3 }, 0 },
         { { .function = "open", .error = EMFILE }, EMFILE },
@@ -588,7 +588,7 @@ TEST(an_unreadable_database_is_an_error)
         { { .function = "read", .error = EISDIR }, 0 }, /* a directory is no database, but no error */
     };
     const struct pppd_link *link;
-    struct pppd             pppd = { 0 };
+    struct pppd pppd = { 0 };
 
     etc_require("127.0.0.1");
     etc_write("/run/pppd2.tdb", "TDB file\n");

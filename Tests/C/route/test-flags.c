@@ -160,7 +160,7 @@ TEST_WITH(namespace_require_lo, NULL, loopback_down_reports_interface_down)
 TEST_WITH(namespace_require, NULL, loopback_never_up_is_not_reached_by_a_default_route)
 {
     SCNetworkReachabilityFlags flags;
-    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityRef target;
 
     namespace_add_pair();
     namespace_ip("route add default via 192.0.2.1");
@@ -397,7 +397,7 @@ TEST(refusing_rules_report_the_reason_of_the_kernel)
 TEST(a_routing_mark_selects_its_table)
 {
     const struct sockaddr_storage address = expect_sockaddr("198.51.100.7"), any = expect_sockaddr("0.0.0.0");
-    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
     namespace_ip("route add default via 192.0.2.1 table 100");
     namespace_ip("rule add fwmark 7 lookup 100");
@@ -417,7 +417,7 @@ TEST(a_routing_mark_selects_its_table)
 TEST(a_routing_mark_selects_its_ipv6_table)
 {
     const struct sockaddr_storage address = expect_sockaddr("2001:db8:1::7");
-    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
     namespace_ip("-6 route add default via 2001:db8::1 table 100");
     namespace_ip("-6 rule add fwmark 7 lookup 100");
@@ -861,7 +861,7 @@ TEST_WITH(namespace_require_lo, NULL, a_tentative_address_is_no_source)
 TEST_WITH(namespace_require, NULL, a_duplicate_address_is_no_source)
 {
     SCNetworkReachabilityRef target;
-    struct namespace_other   other;
+    struct namespace_other other;
 
     namespace_other_open(&other);
     namespace_ip("link set dev lo up");
@@ -926,7 +926,7 @@ TEST_WITH(namespace_require_lo, NULL, a_link_local_source_does_not_reach_a_globa
 TEST(a_link_local_address_needs_its_scope)
 {
     const struct sockaddr_storage plain = expect_sockaddr("fe80::1");
-    SCNetworkReachabilityRef      target;
+    SCNetworkReachabilityRef target;
 
     (void)plain;
     EXPECT_ADDRESS("fe80::1", 0, NoRoute);
@@ -974,7 +974,7 @@ TEST(only_multicast_routes_out_of_the_interface_count)
 TEST(a_tunnel_is_transient_and_never_direct)
 {
     SCNetworkReachabilityRef target, any;
-    int                      tun;
+    int tun;
 
     tun = namespace_add_tun("t0");
     if (tun < 0)

@@ -22,7 +22,7 @@
 
 static const struct family {
     const char *name, *ip, *far, *any, *source, *gateway, *other_gateway;
-    int         family;
+    int family;
 } families[] = {
     { "IPv4", "", "198.51.100.7", "0.0.0.0", "192.0.2.2", "192.0.2.1", "203.0.113.1", AF_INET },
     { "IPv6", "-6 ", "2001:db8:7::7", "::", "2001:db8::2", "2001:db8::1", "2001:db8:c::1", AF_INET6 },
@@ -31,9 +31,9 @@ static const struct family {
 struct flow_case {
     const char *local; /* NULL: none */
     const char *remote;
-    uint8_t     protocol, class;
-    uint16_t    local_port, remote_port;
-    uint32_t    options;
+    uint8_t protocol, class;
+    uint16_t local_port, remote_port;
+    uint32_t options;
 };
 
 static void set_port(struct sockaddr_storage *address, uint16_t port)
@@ -43,10 +43,10 @@ static void set_port(struct sockaddr_storage *address, uint16_t port)
 
 static SCNetworkReachabilityRef target_of(const struct flow_case *flow)
 {
-    struct sockaddr_storage      local = expect_sockaddr(flow->local != NULL ? flow->local : "0.0.0.0");
-    struct sockaddr_storage      remote = expect_sockaddr(flow->remote);
+    struct sockaddr_storage local = expect_sockaddr(flow->local != NULL ? flow->local : "0.0.0.0");
+    struct sockaddr_storage remote = expect_sockaddr(flow->remote);
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    SCNetworkReachabilityRef     target;
+    SCNetworkReachabilityRef target;
 
     set_port(&local, flow->local_port);
     set_port(&remote, flow->remote_port);
@@ -64,8 +64,8 @@ static SCNetworkReachabilityRef target_of(const struct flow_case *flow)
 /* ---- The oracle ------------------------------------------------------------------------------------------------- */
 
 struct verdict {
-    int                     error; /* of connect(2) */
-    int                     mtu;
+    int error; /* of connect(2) */
+    int mtu;
     struct sockaddr_storage source;
 };
 
@@ -74,12 +74,12 @@ static struct verdict connect_as(const struct flow_case *flow)
 {
     struct sockaddr_storage local = expect_sockaddr(flow->local != NULL ? flow->local : "0.0.0.0");
     struct sockaddr_storage remote = expect_sockaddr(flow->remote);
-    const bool              is_ipv6 = remote.ss_family == AF_INET6;
+    const bool is_ipv6 = remote.ss_family == AF_INET6;
     const int class = flow->class, one = 1;
     const int fd = socket(remote.ss_family, (flow->protocol == IPPROTO_TCP ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK,
                           0);
     struct verdict verdict = { 0 };
-    socklen_t      length = sizeof verdict.source;
+    socklen_t length = sizeof verdict.source;
 
     assert_true(fd >= 0);
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one), 0);
@@ -235,7 +235,7 @@ TEST_EACH(the_port_of_a_literal_counts, families)
 
 TEST_EACH(a_flow_out_of_an_interface_follows_rules_for_its_port, families)
 {
-    struct sockaddr_storage      remote = expect_sockaddr(row->far);
+    struct sockaddr_storage remote = expect_sockaddr(row->far);
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
     add_default(row);
@@ -267,10 +267,10 @@ static void add_legs(const struct family *family)
 /* Returns the interface on which both agree. */
 static char expect_leg(const struct flow_case *flow)
 {
-    SCNetworkReachabilityRef        target = target_of(flow);
+    SCNetworkReachabilityRef target = target_of(flow);
     const SCNetworkReachabilityPath path = expect_path_of(target);
-    const struct verdict            verdict = connect_as(flow);
-    const char                      leg = verdict.mtu == LEG_MTU ? 'c' : 'a';
+    const struct verdict verdict = connect_as(flow);
+    const char leg = verdict.mtu == LEG_MTU ? 'c' : 'a';
 
     assert_int_equal(verdict.error, 0);
     if (path.interfaceName[0] != leg)
@@ -286,7 +286,7 @@ static char expect_leg(const struct flow_case *flow)
 static void expect_legs(const struct family *family, const char *local, uint8_t protocol)
 {
     const bool can_prefer = family->family == AF_INET && local == family->source;
-    unsigned   on_c = 0;
+    unsigned on_c = 0;
 
     for (uint16_t i = 0; i < LEG_PORTS; i++)
         on_c += expect_leg(&(struct flow_case){ .local = local,
@@ -314,9 +314,9 @@ TEST_EACH(a_local_port_without_an_address_chooses_the_leg, families)
 
 TEST_EACH(without_a_protocol_the_ports_choose_nothing, families)
 {
-    struct flow_case         flow = { .local = row->source, .remote = row->far, .local_port = 1, .remote_port = 53 };
+    struct flow_case flow = { .local = row->source, .remote = row->far, .local_port = 1, .remote_port = 53 };
     SCNetworkReachabilityRef first;
-    char                     leg;
+    char leg;
 
     add_legs(row);
     first = target_of(&flow);
@@ -339,13 +339,13 @@ TEST_EACH(a_flow_on_a_dead_leg_is_not_reachable, families)
     namespace_ip("link set dev d down");
     namespace_await_running("c", false);
     for (uint16_t i = 0; i < LEG_PORTS; i++) {
-        const struct flow_case   flow = { .local = row->any,
-                                          .remote = row->far,
-                                          .protocol = IPPROTO_UDP,
-                                          .local_port = (uint16_t)(4000 + i),
-                                          .remote_port = 53 };
+        const struct flow_case flow = { .local = row->any,
+                                        .remote = row->far,
+                                        .protocol = IPPROTO_UDP,
+                                        .local_port = (uint16_t)(4000 + i),
+                                        .remote_port = 53 };
         SCNetworkReachabilityRef target = target_of(&flow);
-        const struct verdict     verdict = connect_as(&flow);
+        const struct verdict verdict = connect_as(&flow);
 
         if (verdict.mtu == LEG_MTU)
             EXPECT(target, 0, NoCarrier);
@@ -424,7 +424,7 @@ TEST(a_target_notices_that_rules_change)
 
 TEST(an_old_program_sees_the_old_path)
 {
-    SCNetworkReachabilityRef  target = expect_target(FAR4);
+    SCNetworkReachabilityRef target = expect_target(FAR4);
     SCNetworkReachabilityPath path;
 
     namespace_ip("rule add ipproto tcp dport 443 prohibit");
@@ -443,7 +443,7 @@ TEST(an_old_program_sees_the_old_path)
 TEST_EACH(a_rule_for_a_port_that_comes_and_goes_changes_the_flows_to_that_port, families)
 {
     struct watcher https, http, plain;
-    SCRunLoopRef   loop;
+    SCRunLoopRef loop;
 
     add_default(row);
     watcher_start(&https,
@@ -494,7 +494,7 @@ TEST(a_pair_reports_that_its_flow_is_incomplete)
 static void create_on_an_old_kernel(void)
 {
     const struct sockaddr_storage address = expect_sockaddr("127.0.0.1");
-    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
     assert_true(personality(UNAME26) >= 0); /* uname(2) now says 2.6.60 or the like */
     options.remoteAddress = (const struct sockaddr *)&address;

@@ -25,8 +25,8 @@ static const struct family {
 static void fresh_source(const char *destination, char text[INET6_ADDRSTRLEN])
 {
     struct sockaddr_storage remote = expect_sockaddr(destination), own;
-    socklen_t               length = sizeof own;
-    const int               fd = socket(remote.ss_family, SOCK_DGRAM, 0);
+    socklen_t length = sizeof own;
+    const int fd = socket(remote.ss_family, SOCK_DGRAM, 0);
 
     ((struct sockaddr_in *)&remote)->sin_port = htons(9);
     assert_int_equal(connect(fd, (const struct sockaddr *)&remote, sizeof remote), 0);
@@ -46,7 +46,7 @@ static SCNetworkReachabilityFlow flow_of(SCNetworkReachabilityRef target)
 static void expect_pair_flow(const char *local, const char *remote, SCNetworkReachabilityFlow flow)
 {
     SCNetworkReachabilityRef pair = expect_pair(local, remote);
-    char                     fresh[INET6_ADDRSTRLEN];
+    char fresh[INET6_ADDRSTRLEN];
 
     EXPECT(pair, R, None);
     assert_int_equal(flow_of(pair), flow);
@@ -152,7 +152,7 @@ TEST_EACH(an_unreachable_pair_and_a_local_one_have_no_flow, families)
 static SCNetworkReachabilityRef notified_pair(const struct family *family, uint32_t options)
 {
     const struct sockaddr_storage local = expect_sockaddr(family->near), remote = expect_sockaddr(family->far);
-    SCNetworkReachabilityOptions  all = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityOptions all = kSCNetworkReachabilityOptionsInitializer;
 
     all.localAddress = (const struct sockaddr *)&local;
     all.remoteAddress = (const struct sockaddr *)&remote;
@@ -182,7 +182,7 @@ TEST_EACH(a_pair_with_notify_path_reports_a_better_path, families)
 /* The kind of a link is not known when a target is scheduled. */
 TEST(the_first_evaluation_reports_no_change_of_the_flow)
 {
-    struct watcher            pair;
+    struct watcher pair;
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
 
     add_default(&families[0]);

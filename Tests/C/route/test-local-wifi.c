@@ -98,7 +98,7 @@ TEST(routes_do_not_count)
 TEST(other_addresses_and_targets_with_options_do_not_mean_the_local_network)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    struct sockaddr_storage      address = expect_sockaddr(LOCAL_WIFI);
+    struct sockaddr_storage address = expect_sockaddr(LOCAL_WIFI);
 
     add_running_pair("a", "b");
     namespace_ip("address add 192.0.2.2/24 dev a");

@@ -27,8 +27,8 @@
 
 /* Three namespaces, each with a veth pair a-b, up, and 192.0.2.2/24 on a, and one for the test's thread. */
 static struct world {
-    int            home, parts[PARTS];
-    SCRunLoopRef   loop;
+    int home, parts[PARTS];
+    SCRunLoopRef loop;
     struct watcher watchers[PARTS];
 } world;
 
@@ -93,7 +93,7 @@ static void end(void)
 
 /* Makes the target on another thread, which has ended when make_on_a_thread returns. */
 struct creation {
-    int         fd;
+    int fd;
     const char *address;
 };
 
@@ -109,8 +109,8 @@ static void *create_there(void *argument)
 static SCNetworkReachabilityRef make_on_a_thread(int fd, const char *address)
 {
     struct creation creation = { .fd = fd, .address = address };
-    void           *target = NULL;
-    pthread_t       thread;
+    void *target = NULL;
+    pthread_t thread;
 
     assert_int_equal(pthread_create(&thread, NULL, create_there, &creation), 0);
     assert_int_equal(pthread_join(thread, &target), 0);
@@ -148,9 +148,9 @@ static void expect_change_in(int part, SCNetworkReachabilityFlags flags, SCNetwo
 
 static void follow(SCNetworkReachabilityRef (*make)(int, const char *))
 {
-    static const char          address[] = "198.51.100.7";
+    static const char address[] = "198.51.100.7";
     SCNetworkReachabilityFlags wanted[PARTS] = { 0 };
-    int                        calls = 0;
+    int calls = 0;
 
     for_each_part(i) watcher_schedule_on(&world.watchers[i], make(world.parts[i], address), world.loop);
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
@@ -212,8 +212,8 @@ static void await_post(sem_t *done)
 
 /* The last flags of a target on a scheduler. */
 struct record {
-    sem_t                               called;
-    atomic_int                          calls;
+    sem_t called;
+    atomic_int calls;
     _Atomic(SCNetworkReachabilityFlags) flags;
 };
 
@@ -229,9 +229,9 @@ static void record_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFl
 
 TEST(a_scheduler_serves_targets_of_all_namespaces)
 {
-    struct record            record[PARTS] = { 0 };
+    struct record record[PARTS] = { 0 };
     SCNetworkReachabilityRef targets[PARTS];
-    struct writer            writers[PARTS];
+    struct writer writers[PARTS];
 
     for_each_part(i)
     {
@@ -266,9 +266,9 @@ TEST(a_scheduler_serves_targets_of_all_namespaces)
 
 TEST(one_address_differs_between_namespaces)
 {
-    static const SCNetworkReachabilityFlags  flags[PARTS] = { R | L | D, R | D, 0 };
+    static const SCNetworkReachabilityFlags flags[PARTS] = { R | L | D, R | D, 0 };
     static const SCNetworkReachabilityReason reasons[PARTS] = { 0, 0, kSCNetworkReachabilityReasonRouteBlackhole };
-    SCNetworkReachabilityRef                 targets[PARTS];
+    SCNetworkReachabilityRef targets[PARTS];
 
     IP(world.parts[1], "address delete 192.0.2.2/24 dev a");
     IP(world.parts[1], "address add 192.0.2.1/24 dev a");
@@ -434,17 +434,17 @@ TEST(interface_names_belong_to_the_target_namespace)
 }
 
 struct foreign_query {
-    int                      fd;
+    int fd;
     SCNetworkReachabilityRef target;
-    bool                     right;
+    bool right;
 };
 
 static void *query_from_namespace(void *argument)
 {
-    struct foreign_query      *query = argument;
-    SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
+    struct foreign_query *query = argument;
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
     SCNetworkReachabilityFlags flags = 0;
-    struct sockaddr_storage    address = { 0 };
+    struct sockaddr_storage address = { 0 };
 
     query->right = setns(query->fd, CLONE_NEWNET) == 0 && if_nametoindex("z") != 0;
     for (int i = 0; i < 100 && query->right; i++)
@@ -459,7 +459,7 @@ static void *query_from_namespace(void *argument)
 TEST(threads_of_all_namespaces_may_query_at_once)
 {
     struct foreign_query queries[PARTS];
-    pthread_t            threads[PARTS];
+    pthread_t threads[PARTS];
 
     for_each_part(i)
     {
@@ -489,9 +489,9 @@ TEST(threads_of_all_namespaces_may_query_at_once)
 TEST(no_call_moves_the_calling_thread)
 {
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-    struct watcher           *watcher = &world.watchers[0];
-    struct writer             writer;
-    struct stat               home;
+    struct watcher *watcher = &world.watchers[0];
+    struct writer writer;
+    struct stat home;
 
     assert_int_equal(fstat(world.home, &home), 0);
     namespace_go(world.parts[0]);
@@ -559,7 +559,7 @@ static void end_alone(void)
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_released)
 {
     SCNetworkReachabilityRef first, second;
-    int                      fd;
+    int fd;
 
     fd = mortal_open("w");
     first = make_on_this_thread(fd, "192.0.2.9");
@@ -577,7 +577,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_relea
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_unscheduled)
 {
     SCNetworkReachabilityRef target;
-    int                      fd;
+    int fd;
 
     fd = mortal_open("w");
     target = make_on_this_thread(fd, "192.0.2.9");
@@ -594,9 +594,9 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_unsch
 /* The target is scheduled on two loops, which are never driven. */
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_with_its_last_schedule)
 {
-    SCRunLoopRef             second = SCRunLoopCreate();
+    SCRunLoopRef second = SCRunLoopCreate();
     SCNetworkReachabilityRef target;
-    int                      fd;
+    int fd;
 
     fd = mortal_open("w");
     target = make_on_this_thread(fd, "192.0.2.9");
@@ -623,10 +623,10 @@ static void release_inside(SCNetworkReachabilityRef target, SCNetworkReachabilit
 
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_released_in_its_own_callback)
 {
-    int                          calls = 0;
+    int calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
-    SCNetworkReachabilityRef     target;
-    int                          fd;
+    SCNetworkReachabilityRef target;
+    int fd;
 
     fd = mortal_open("w");
     target = make_on_this_thread(fd, "127.0.0.1");
@@ -644,7 +644,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_relea
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_without_the_thread_that_made_the_target)
 {
     SCNetworkReachabilityRef target;
-    int                      fd;
+    int fd;
 
     fd = mortal_open("w");
     target = make_on_a_thread(fd, "192.0.2.9");
@@ -663,7 +663,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_without_the_thread_that_made_
 static void *leave_scheduled(void *argument)
 {
     const SCNetworkReachabilityRef target = create_there(argument);
-    bool                           left;
+    bool left;
 
     if (target == NULL)
         return NULL;
@@ -676,8 +676,8 @@ static void *leave_scheduled(void *argument)
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_with_the_thread_whose_loop_had_its_last_target)
 {
     struct creation creation = { .address = "192.0.2.9" };
-    void           *left = NULL;
-    pthread_t       thread;
+    void *left = NULL;
+    pthread_t thread;
 
     creation.fd = mortal_open("w");
     assert_int_equal(pthread_create(&thread, NULL, leave_scheduled, &creation), 0);
@@ -690,7 +690,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_with_the_thread_whose_loop_ha
 
 struct release {
     sem_t done;
-    bool  right;
+    bool right;
 };
 
 static void release_on_the_scheduler(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -704,12 +704,12 @@ static void release_on_the_scheduler(SCNetworkReachabilityRef target, SCNetworkR
 
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_leaves_its_scheduler)
 {
-    struct release               release = { .right = false };
+    struct release release = { .right = false };
     SCNetworkReachabilityContext context = { .info = &release };
 
     assert_int_equal(sem_init(&release.done, 0, 0), 0);
     for (int inside = 0; inside < 2; inside++) {
-        const int                fd = mortal_open("w");
+        const int fd = mortal_open("w");
         SCNetworkReachabilityRef target = make_on_this_thread(fd, "127.0.0.1");
 
         if (inside)
@@ -739,7 +739,7 @@ TEST_WITH(begin_alone, end_alone, many_namespaces_are_made_and_deleted)
 
     descriptors_read(&before);
     for (int i = 0; i < 8; i++) {
-        const int                fd = mortal_open("w");
+        const int fd = mortal_open("w");
         SCNetworkReachabilityRef target;
 
         if (i % 2 != 0)
@@ -760,7 +760,7 @@ TEST_WITH(begin_alone, end_alone, many_namespaces_are_made_and_deleted)
 static void run_in_child(void (*body)(void))
 {
     const pid_t child = fork();
-    int         status;
+    int status;
 
     assert_true(child >= 0);
     if (child == 0) {
@@ -818,9 +818,9 @@ static void count(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fl
 /* In the child's own namespace a scheduled target still gets its callback. */
 static void must_watch(SCNetworkReachabilityRef target, struct writer *writer)
 {
-    int                          calls = 0;
+    int calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
-    SCRunLoopRef                 loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     MUST(loop != NULL);
     MUST(SCNetworkReachabilitySetCallback(target, count, &context));
@@ -866,9 +866,9 @@ static void must_have_path(SCNetworkReachabilityRef target)
 /* The child's thread is in the second namespace. It has a writer for this namespace and for the first one. */
 static void live_without_privilege(bool as_other_user)
 {
-    SCRunLoopRef             open_there = SCRunLoopCreate(), fresh = SCRunLoopCreate();
+    SCRunLoopRef open_there = SCRunLoopCreate(), fresh = SCRunLoopCreate();
     SCNetworkReachabilityRef near, far, watched;
-    struct writer            here, there;
+    struct writer here, there;
 
     MUST(setns(world.parts[0], CLONE_NEWNET) == 0);
     MUST(writer_open(&there) == 0);
@@ -935,11 +935,11 @@ static void hide_proc(void)
 
 static void live_without_proc(void)
 {
-    struct creation          creation = { .fd = world.parts[1], .address = "198.51.100.7" };
+    struct creation creation = { .fd = world.parts[1], .address = "198.51.100.7" };
     SCNetworkReachabilityRef target;
-    struct writer            writer;
-    void                    *other = NULL;
-    pthread_t                thread;
+    struct writer writer;
+    void *other = NULL;
+    pthread_t thread;
 
     MUST(setns(world.parts[0], CLONE_NEWNET) == 0);
     MUST(writer_open(&writer) == 0);
@@ -968,7 +968,7 @@ TEST(without_proc_the_process_has_one_namespace)
 static void live_in_late_sandbox(void)
 {
     SCNetworkReachabilityRef target;
-    struct writer            writer;
+    struct writer writer;
 
     MUST(setns(world.parts[0], CLONE_NEWNET) == 0);
     MUST(writer_open(&writer) == 0);
@@ -987,7 +987,7 @@ TEST(a_target_stays_usable_when_proc_and_privilege_are_given_up)
 static void live_with_late_proc(void)
 {
     SCNetworkReachabilityRef target;
-    struct writer            writer;
+    struct writer writer;
 
     MUST(setns(world.parts[0], CLONE_NEWNET) == 0);
     MUST(writer_open(&writer) == 0);

@@ -52,9 +52,9 @@ static void end(void)
 static int send_to(const char *address, const char *interface)
 {
     const struct sockaddr_storage to = expect_sockaddr(address);
-    struct sockaddr_storage       with_port = to;
-    const int                     fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), one = 1;
-    int                           error = 0;
+    struct sockaddr_storage with_port = to;
+    const int fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), one = 1;
+    int error = 0;
 
     assert_true(fd >= 0);
     ((struct sockaddr_in *)&with_port)->sin_port = htons(9); /* at the same place in both families */
@@ -72,9 +72,9 @@ static int send_to(const char *address, const char *interface)
 static const char *find_way_out(const char *address, const char *interface, char name[IF_NAMESIZE])
 {
     struct sockaddr_ll from;
-    socklen_t          size = sizeof from;
-    char               bytes[2048];
-    ssize_t            length;
+    socklen_t size = sizeof from;
+    char bytes[2048];
+    ssize_t length;
 
     while (recv(packets, bytes, sizeof bytes, 0) >= 0)
         continue;
@@ -92,18 +92,18 @@ static const char *find_way_out(const char *address, const char *interface, char
 /* ---- Results of the library ------------------------------------------------------------------------------------- */
 
 struct row {
-    const char                *address, *interface; /* NULL: not bound */
+    const char *address, *interface; /* NULL: not bound */
     SCNetworkReachabilityFlags flags;
-    const char                *out; /* of the kernel: the interface, "" for none */
+    const char *out; /* of the kernel: the interface, "" for none */
 };
 
 static void expect_row(const struct row *row)
 {
-    SCNetworkReachabilityRef  target = row->interface != NULL ? expect_bound(row->address, row->interface)
-                                                              : expect_target(row->address);
+    SCNetworkReachabilityRef target = row->interface != NULL ? expect_bound(row->address, row->interface)
+                                                             : expect_target(row->address);
     SCNetworkReachabilityPath path = expect_path_of(target);
-    const char               *bound = row->interface != NULL ? row->interface : "anything";
-    char                      flags[64], name[IF_NAMESIZE];
+    const char *bound = row->interface != NULL ? row->interface : "anything";
+    char flags[64], name[IF_NAMESIZE];
 
     SCNetworkReachabilityFlagsGetString(path.flags, flags, sizeof flags);
     if (path.flags != row->flags || expect_flags_of(target) != row->flags)
@@ -182,7 +182,7 @@ TEST(ipv6_with_and_without_a_scope)
         { "fe80::1%lo", NULL, 0, "" },     { "fe80::1", "c", R | D, "c" },     { "fe80::1%a", "a", R | D, "a" },
     };
     SCNetworkReachabilityRef target;
-    char                     name[IF_NAMESIZE];
+    char name[IF_NAMESIZE];
 
     EXPECT_ROWS(rows);
     target = expect_target("ff02::fb");
@@ -215,7 +215,7 @@ static SCNetworkReachabilityRef named_and_bound(const char *literal, const char 
 /* The target has one address, with this scope. */
 static void expect_scope(SCNetworkReachabilityRef target, uint32_t index)
 {
-    struct sockaddr_storage    storage[2];
+    struct sockaddr_storage storage[2];
     const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)storage;
 
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(target, storage, 2), 1);
@@ -233,12 +233,12 @@ static uint32_t scope_of_destination(SCNetworkReachabilityRef target)
 TEST(a_zone_is_a_name_or_a_number)
 {
     static const char *const addresses[] = { "fe80::1", "ff02::1", "ff02::fb", "ff01::1" };
-    const char              *interfaces[] = { "a", "c" };
+    const char *interfaces[] = { "a", "c" };
 
     for (size_t i = 0; i < 8; i++) {
-        const char    *address = addresses[i / 2], *interface = interfaces[i % 2];
+        const char *address = addresses[i / 2], *interface = interfaces[i % 2];
         const uint32_t index = if_nametoindex(interface);
-        char           by_name[40], by_number[40];
+        char by_name[40], by_number[40];
 
         snprintf(by_name, sizeof by_name, "%s%%%s", address, interface);
         snprintf(by_number, sizeof by_number, "%s%%%u", address, index);
@@ -347,7 +347,7 @@ TEST(two_interfaces_are_refused)
 
 /* "": not given. */
 struct pair_row {
-    const char                *local, *remote, *interface;
+    const char *local, *remote, *interface;
     SCNetworkReachabilityFlags flags;
 };
 
@@ -355,11 +355,11 @@ struct pair_row {
 static bool can_connect(const struct pair_row *row)
 {
     const struct sockaddr_storage local = expect_sockaddr(row->local);
-    struct sockaddr_storage       remote = expect_sockaddr(row->remote);
-    const int                     fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    char                          bound[IF_NAMESIZE] = "";
-    socklen_t                     length = sizeof bound;
-    bool                          connected;
+    struct sockaddr_storage remote = expect_sockaddr(row->remote);
+    const int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    char bound[IF_NAMESIZE] = "";
+    socklen_t length = sizeof bound;
+    bool connected;
 
     assert_true(fd >= 0);
     if (row->interface[0] != '\0')
@@ -393,7 +393,7 @@ TEST(a_link_local_local_address_selects_its_interface)
     namespace_ip("address add fe80::5/64 dev c nodad");
     namespace_await_addresses();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char              *interface = rows[i].interface[0] != '\0' ? rows[i].interface : NULL;
+        const char *interface = rows[i].interface[0] != '\0' ? rows[i].interface : NULL;
         SCNetworkReachabilityRef target = expect_bound_pair(rows[i].local, rows[i].remote, interface);
 
         if (can_connect(&rows[i]) != (rows[i].flags != 0))

@@ -25,7 +25,7 @@ ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sock
 ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
 ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
 {
-    const ssize_t          got = __real_recvfrom(fd, bytes, size, flags, from, length);
+    const ssize_t got = __real_recvfrom(fd, bytes, size, flags, from, length);
     const struct nlmsghdr *header = bytes;
     void (*const call)(void) = in_dump;
 
@@ -144,7 +144,7 @@ TEST(a_target_that_names_its_address_opens_no_socket)
 
 TEST(without_descriptors_or_ports_there_is_an_error)
 {
-    SCNetworkReachabilityRef   target = expect_target(TARGET);
+    SCNetworkReachabilityRef target = expect_target(TARGET);
     SCNetworkReachabilityFlags flags;
 
     add_default();
@@ -423,7 +423,7 @@ static void change_a_route(void)
 /* The kernel can skip a route in the rest of the dump. `count`: how many routes there are. */
 static void expect_unknown_after_change(unsigned count)
 {
-    struct netns    *netns;
+    struct netns *netns;
     struct rtnetlink rtnetlink;
 
     add_routes(count);

@@ -23,7 +23,7 @@ static void begin(void)
 /* The number of the monitor's queries, from the description. */
 static unsigned long count_queries(SCNetworkReachabilityRef target)
 {
-    char        text[1024];
+    char text[1024];
     const char *at;
 
     (void)SCNetworkReachabilityGetDescription(target, text, sizeof text);
@@ -54,8 +54,8 @@ static void begin_with(SCNetworkReachabilityRef *ret_target, const char *to)
 TEST(the_path_to_the_tunnel_endpoint_counts)
 {
     static const struct {
-        const char                 *to, *then;
-        SCNetworkReachabilityFlags  flags;
+        const char *to, *then;
+        SCNetworkReachabilityFlags flags;
         SCNetworkReachabilityReason reason;
     } rows[] = {
         { "remote 192.0.2.9", NULL, R | D, kSCNetworkReachabilityReasonNone },
@@ -136,14 +136,14 @@ TEST(a_scheduled_target_uses_an_existing_tunnel)
 /* Scheduling does not wait for the tunnel's other end. The first pass reads it, and its result is a change. */
 TEST(the_end_of_an_existing_tunnel_is_a_change_for_copy_next_change)
 {
-    SCRunLoopRef               loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
     SCNetworkReachabilityFlags flags = 99;
 
     begin();
     add_tunnel("remote 198.51.100.9");
     for (int fetched_before = 0; fetched_before < 2; fetched_before++) {
         const SCNetworkReachabilityRef silent = expect_target(INNER);
-        SCNetworkReachabilityRef       changed;
+        SCNetworkReachabilityRef changed;
 
         if (fetched_before)
             assert_null(SCRunLoopCopyNextChange(loop, NULL));
@@ -255,7 +255,7 @@ static void expect_reached(const char *legs)
 {
     for (int i = 1; i <= 16; i++) {
         SCNetworkReachabilityRef target;
-        char                     text[64];
+        char text[64];
 
         snprintf(text, sizeof text, "2001:db8:1::%x", i);
         target = expect_target(text);
@@ -299,7 +299,7 @@ TEST(other_routes_do_not_matter)
 {
     static const char *const others[] = { "203.0.113.64/26", "203.0.113.128/26", "203.0.113.192/26", NULL };
     SCNetworkReachabilityRef target;
-    const char *const       *other = others;
+    const char *const *other = others;
 
     begin_with(&target, "remote 198.51.100.9");
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");

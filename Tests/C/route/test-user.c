@@ -26,8 +26,8 @@ static struct writer writer;
 static bool can_connect(const char *destination)
 {
     struct sockaddr_storage address = expect_sockaddr(destination);
-    const int               fd = socket(address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool                    can;
+    const int fd = socket(address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool can;
 
     ((struct sockaddr_in *)&address)->sin_port = htons(9); /* at the same place in sockaddr_in6 */
     can = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
@@ -97,7 +97,7 @@ static void expect_callbacks(struct watcher watchers[CROWD], SCNetworkReachabili
 static void change_user_of_a_loop(void)
 {
     struct watcher watchers[CROWD];
-    SCRunLoopRef   loop = SCRunLoopGetCurrent();
+    SCRunLoopRef loop = SCRunLoopGetCurrent();
 
     for (size_t i = 0; i < CROWD; i++)
         watcher_schedule_on(&watchers[i], expect_target(family->destination), loop);
@@ -134,8 +134,8 @@ static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 static pid_t start_helper(int *ret_pipe)
 {
     pid_t helper;
-    int   ends[2];
-    char  byte;
+    int ends[2];
+    char byte;
 
     assert_int_equal(pipe(ends), 0);
     if (child_fork(&helper)) {
@@ -151,9 +151,9 @@ static pid_t start_helper(int *ret_pipe)
 static void change_user_of_the_thread(void)
 {
     SCNetworkReachabilityRef target = expect_target(family->destination);
-    struct queue             queue;
-    int                      pipe;
-    const pid_t              helper = start_helper(&pipe);
+    struct queue queue;
+    int pipe;
+    const pid_t helper = start_helper(&pipe);
 
     queue_open(&queue, 0);
     assert_true(SCNetworkReachabilitySetCallback(target, ignore, NULL));

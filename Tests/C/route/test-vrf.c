@@ -27,8 +27,8 @@ enum { LO = 1, VRF = 2, PORT = 3, OTHER_PORT = 4, OUTSIDE = 5, TABLE = 10 };
 /* A local address. The kernel searches the table "local" first, for addresses of interfaces outside the VRF. */
 struct local_address {
     const char *text;
-    uint32_t    link; /* of the address */
-    uint32_t    table;
+    uint32_t link; /* of the address */
+    uint32_t table;
 };
 
 static const struct local_address local_addresses[] = {
@@ -43,7 +43,7 @@ static const struct local_address local_addresses[] = {
 };
 
 static struct rtnetlink rtnetlink;
-static unsigned         queries;
+static unsigned queries;
 
 static bool is_in_vrf(uint32_t oif)
 {
@@ -55,7 +55,7 @@ static const struct local_address *find_local(const struct address *address, uin
 {
     for (size_t i = 0; i < sizeof local_addresses / sizeof local_addresses[0]; i++) {
         const struct local_address *local = &local_addresses[i];
-        const struct address        own = make(local->text);
+        const struct address own = make(local->text);
 
         if (address_equal(&own, address) && (local->table != TABLE || is_in_vrf(oif)) &&
             (oif == 0 || oif == VRF || oif == local->link))
@@ -67,8 +67,8 @@ static const struct local_address *find_local(const struct address *address, uin
 int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request *request, struct route *ret)
 {
     const struct local_address *local = find_local(&request->destination, request->oif);
-    const struct address        nowhere = make(NOWHERE), sourced = make(SOURCED), leak = make(LEAK);
-    const bool                  is_sourced = address_equal(&request->destination, &sourced);
+    const struct address nowhere = make(NOWHERE), sourced = make(SOURCED), leak = make(LEAK);
+    const bool is_sourced = address_equal(&request->destination, &sourced);
 
     (void)handle;
     queries++;
@@ -146,10 +146,10 @@ static void add_links(bool complete)
 /* A socket address of IPv4 has no scope, but the question about a tunnel has one. `local` NULL: no pair. */
 static struct path evaluate_pair(const char *local, const char *remote, uint32_t oif)
 {
-    struct question    question = { .destination = make(remote), .scope = oif };
+    struct question question = { .destination = make(remote), .scope = oif };
     struct round_cache cache = ROUND_CACHE_EMPTY;
-    struct questions  *questions;
-    struct path        path;
+    struct questions *questions;
+    struct path path;
 
     if (local != NULL)
         question.local = make(local);
@@ -164,8 +164,8 @@ TEST(the_table_of_the_vrf_has_the_local_address)
 {
     static const struct {
         const char *local, *remote;
-        uint32_t    oif;
-        bool        assigned;
+        uint32_t oif;
+        bool assigned;
     } rows[] = {
         { "192.0.2.2", "192.0.2.9", VRF, true },           { "192.0.2.2", "192.0.2.9", PORT, true },
         { "192.0.2.2", "192.0.2.9", OUTSIDE, false },      { "192.0.2.2", "192.0.2.9", 0, false },
@@ -239,7 +239,7 @@ TEST(a_source_specific_route_leaves_a_port_of_the_vrf)
 TEST(a_packet_that_leaves_a_vrf_has_an_address_of_the_vrf)
 {
     const struct address source = make(SOURCE);
-    struct path          path;
+    struct path path;
 
     add_links(true);
     leak_error = 0;

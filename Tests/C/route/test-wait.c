@@ -34,16 +34,16 @@
 
 ssize_t __real_send(int fd, const void *bytes, size_t length, int flags);
 ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
-int     __real_ioctl(int fd, unsigned long request, ...);
-int     __wrap_ioctl(int fd, unsigned long request, ...);
+int __real_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, ...);
 
 /* ---- The requests of a thread ----------------------------------------------------------------------------------- */
 
 static _Thread_local unsigned waits;            /* requests of the thread that may wait */
 static _Thread_local unsigned hardware_queries; /* these wait while any link gets another hardware address */
-static _Thread_local bool     is_second;
-static atomic_bool            is_watched; /* before each wait the second thread makes its calls */
-static atomic_uint            watching;
+static _Thread_local bool is_second;
+static atomic_bool is_watched; /* before each wait the second thread makes its calls */
+static atomic_uint watching;
 
 static void run_second_thread(void);
 
@@ -72,7 +72,7 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
     va_list arguments;
-    void   *argument;
+    void *argument;
 
     va_start(arguments, request);
     argument = va_arg(arguments, void *);
@@ -153,11 +153,11 @@ static void make_calls(SCRunLoopRef loop)
 /* ---- The second thread ------------------------------------------------------------------------------------------ */
 
 static struct {
-    int                      network; /* the namespace of the test */
-    SCRunLoopRef             loop;    /* driven by the first thread */
+    int network;       /* the namespace of the test */
+    SCRunLoopRef loop; /* driven by the first thread */
     SCNetworkReachabilityRef unscheduled, scheduled;
-    atomic_uint              rounds, waits;
-    atomic_bool              stuck;
+    atomic_uint rounds, waits;
+    atomic_bool stuck;
 } second;
 
 static void *run_second(void *unused)
@@ -176,7 +176,7 @@ static void *run_second(void *unused)
 static void run_second_thread(void)
 {
     struct timespec limit;
-    pthread_t       thread;
+    pthread_t thread;
 
     note(pthread_create(&thread, NULL, run_second, NULL) == 0);
     clock_gettime(CLOCK_REALTIME, &limit);
@@ -192,10 +192,10 @@ static void run_second_thread(void)
 /* A target for the whole network: Schedule finds the ways that the kernel chooses. */
 static void make_calls_for_the_network(SCRunLoopRef loop)
 {
-    const struct sockaddr_in     any = { .sin_family = AF_INET };
+    const struct sockaddr_in any = { .sin_family = AF_INET };
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
-    SCNetworkReachabilityRef     target;
+    SCNetworkReachabilityRef target;
 
     options.remoteAddress = (const struct sockaddr *)&any;
     options.options = kSCNetworkReachabilityOptionNotifyNetwork;
@@ -291,8 +291,8 @@ TEST(the_hardware_of_a_down_link_is_queried_once)
 TEST(waiting_threads_do_not_delay_other_calls)
 {
     static const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
-    SCNetworkReachabilityRef                    served, local;
-    const double                                limit = watcher_now() + PATIENCE;
+    SCNetworkReachabilityRef served, local;
+    const double limit = watcher_now() + PATIENCE;
 
     second.unscheduled = expect_target("192.0.2.9");
     second.scheduled = expect_target("2001:db8::9");
@@ -365,16 +365,16 @@ static void *make_and_leave_namespace(void *unused)
 static void *wait_for_lock(void *longest)
 {
     struct {
-        struct nlmsghdr     header;
+        struct nlmsghdr header;
         struct if_stats_msg stats;
     } request = { .header = { .nlmsg_len = sizeof request, .nlmsg_type = RTM_GETSTATS, .nlmsg_flags = NLM_F_REQUEST },
                   .stats = { .ifindex = 0x7fffffff } };
-    char      reply[1024];
+    char reply[1024];
     const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 
     while (!atomic_load(&is_over)) {
         const double start = watcher_now();
-        double       took;
+        double took;
 
         note(__real_send(fd, &request, sizeof request, 0) == sizeof request && recv(fd, reply, sizeof reply, 0) > 0);
         took = watcher_now() - start;
@@ -388,17 +388,17 @@ static void *wait_for_lock(void *longest)
 /* The times of the calling thread so far. */
 struct thread_times {
     double time, awake; /* seconds; awake: running, or ready to run */
-    long   sleeps;
+    long sleeps;
 };
 
 static struct thread_times read_thread_times(void)
 {
-    const int           fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    const int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     struct thread_times thread_times = { .time = watcher_now() };
-    struct rusage       usage;
-    char                text[128];
-    ssize_t             length = -1;
-    long long           running, ready;
+    struct rusage usage;
+    char text[128];
+    ssize_t length = -1;
+    long long running, ready;
 
     if (fd >= 0) {
         length = read(fd, text, sizeof text - 1);
@@ -416,7 +416,7 @@ static struct thread_times read_thread_times(void)
 static void note_longest(struct thread_times *start, double *longest)
 {
     const struct thread_times now = read_thread_times();
-    const double              asleep = now.time - start->time - (now.awake - start->awake);
+    const double asleep = now.time - start->time - (now.awake - start->awake);
 
     if (now.sleeps != start->sleeps && asleep > *longest)
         *longest = asleep;
@@ -427,7 +427,7 @@ static void note_longest(struct thread_times *start, double *longest)
 static double make_timed_calls(double until)
 {
     struct thread_times start = read_thread_times();
-    double              longest = 0;
+    double longest = 0;
 
     while (start.time < until) {
         SCNetworkReachabilityRef target = expect_target("198.51.100.7");
@@ -450,7 +450,7 @@ static double make_timed_calls(double until)
 TEST_WITH(begin, NULL, calls_return_while_the_rtnl_lock_is_held)
 {
     double waited = 0, longest = 0;
-    bool   is_held = false, is_short = false;
+    bool is_held = false, is_short = false;
 
     for (int i = 0; i < TRIES && !is_short; i++) {
         pthread_t holder, waiter;

@@ -19,21 +19,21 @@
 #include "support/namespace.h"
 #include "support/watcher.h"
 
-int  __wrap_genetlink_open(const char *name, struct genetlink *ret);
+int __wrap_genetlink_open(const char *name, struct genetlink *ret);
 void __wrap_genetlink_close(struct genetlink *genetlink);
-int  __wrap_genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute,
-                            uint32_t index, void (*handle)(void *info, const struct nlmsghdr *message), void *info);
+int __wrap_genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute,
+                           uint32_t index, void (*handle)(void *info, const struct nlmsghdr *message), void *info);
 bool __wrap_link_is_wireguard(const struct link *link);
-int  __wrap_sock_diag_udp_send_buffer(uint16_t port, uint32_t *ret);
+int __wrap_sock_diag_udp_send_buffer(uint16_t port, uint32_t *ret);
 
 #define FIRST_PORT 51820
 #define TARGETS    200 /* enough to share answers, if WireGuard's could */
 
-static unsigned    link_reads, socket_reads;
-static const char *endpoint;    /* of the one peer of each link; NULL: it has none */
-static uint32_t    send_buffer; /* of the socket that is here on the port of each link; 0: no socket */
-static int         socket_error;
-static int         tuns[3]; /* descriptors; 0: none */
+static unsigned link_reads, socket_reads;
+static const char *endpoint; /* of the one peer of each link; NULL: it has none */
+static uint32_t send_buffer; /* of the socket that is here on the port of each link; 0: no socket */
+static int socket_error;
+static int tuns[3]; /* descriptors; 0: none */
 
 int __wrap_genetlink_open(const char *name, struct genetlink *ret)
 {
@@ -63,10 +63,10 @@ int __wrap_sock_diag_udp_send_buffer(uint16_t port, uint32_t *ret)
 
 static void put_peer(struct nlmsghdr *header)
 {
-    const uint8_t                 any[4] = { 0 }, key[32] = { 1 };
+    const uint8_t any[4] = { 0 }, key[32] = { 1 };
     const struct sockaddr_storage address = expect_sockaddr(endpoint == NULL ? "192.0.2.9" : endpoint);
-    struct nlattr                *peers = mnl_attr_nest_start(header, WGDEVICE_A_PEERS);
-    struct nlattr                *peer = mnl_attr_nest_start(header, 0), *all, *one;
+    struct nlattr *peers = mnl_attr_nest_start(header, WGDEVICE_A_PEERS);
+    struct nlattr *peer = mnl_attr_nest_start(header, 0), *all, *one;
 
     mnl_attr_put(header, WGPEER_A_PUBLIC_KEY, sizeof key, key);
     if (endpoint != NULL)
@@ -86,7 +86,7 @@ int __wrap_genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_
                            uint32_t index, void (*handle)(void *info, const struct nlmsghdr *message), void *info)
 {
     _Alignas(struct nlmsghdr) char bytes[1024] = { 0 };
-    struct nlmsghdr               *header = mnl_nlmsg_put_header(bytes);
+    struct nlmsghdr *header = mnl_nlmsg_put_header(bytes);
 
     (void)genetlink;
     (void)flags;
@@ -139,7 +139,7 @@ static void end(void)
 static unsigned reads_with(int count)
 {
     SCNetworkReachabilityRef targets[TARGETS];
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     for (int i = 0; i < count; i++) {
         char address[32];
@@ -186,8 +186,8 @@ TEST(each_round_reads_the_links_again)
 TEST(a_path_to_a_peer_counts_where_packets_leave)
 {
     static const struct {
-        uint32_t                    send_buffer;
-        SCNetworkReachabilityFlags  flags;
+        uint32_t send_buffer;
+        SCNetworkReachabilityFlags flags;
         SCNetworkReachabilityReason reason;
     } rows[] = { { INT_MAX, 0, kSCNetworkReachabilityReasonNoRoute },
                  { 0, R | T, kSCNetworkReachabilityReasonNone },
@@ -199,7 +199,7 @@ TEST(a_path_to_a_peer_counts_where_packets_leave)
     namespace_ip("route add default dev wg1");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (size_t j = 0; j < sizeof addresses / sizeof addresses[0]; j++) {
-            struct watcher            watcher;
+            struct watcher watcher;
             SCNetworkReachabilityPath path;
 
             send_buffer = rows[i].send_buffer;
@@ -229,7 +229,7 @@ TEST(a_peer_without_an_endpoint_is_no_path)
 
 TEST(a_socket_that_cannot_be_read_is_an_error)
 {
-    SCNetworkReachabilityRef  target = expect_target("10.1.0.9");
+    SCNetworkReachabilityRef target = expect_target("10.1.0.9");
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
 
     socket_error = EMFILE;

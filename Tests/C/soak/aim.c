@@ -16,7 +16,7 @@
 /* Destinations: a random number below `spread` is added to the last byte of the address. */
 static const struct pool {
     const char *base;
-    unsigned    spread, weight;
+    unsigned spread, weight;
     const char *zone;
 } pools[] = {
     { "192.0.2.1", 250, 12, "" },
@@ -69,7 +69,7 @@ static struct aim_address parse_address(const char *text)
 
 static struct aim_address draw_destination(uint64_t *bits)
 {
-    unsigned           total = 0, number;
+    unsigned total = 0, number;
     const struct pool *pool = pools;
     struct aim_address address;
 
@@ -137,8 +137,8 @@ static struct sockaddr_storage socket_address(const struct aim_address *address)
 SCNetworkReachabilityRef aim_create_target(const struct aim *aim)
 {
     const struct sockaddr_storage local = socket_address(&aim->local), remote = socket_address(&aim->remote);
-    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
-    SCNetworkReachabilityRef      target;
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityRef target;
 
     options.remoteAddress = (const struct sockaddr *)&remote;
     if (aim->local.family != 0)
@@ -192,8 +192,8 @@ static bool is_in_prefix(const struct aim_address *address, const struct aim_add
 
 bool aim_is_covered(const struct aim *aim, const char *prefix)
 {
-    char               text[INET6_ADDRSTRLEN];
-    const char        *slash = strchr(prefix, '/');
+    char text[INET6_ADDRSTRLEN];
+    const char *slash = strchr(prefix, '/');
     struct aim_address network;
 
     snprintf(text, sizeof text, "%.*s", (int)(slash - prefix), prefix);

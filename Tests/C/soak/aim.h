@@ -11,15 +11,15 @@
 #include "soak/text.h"
 
 struct aim_address {
-    int      family; /* 0: none */
-    uint8_t  bytes[16];
+    int family; /* 0: none */
+    uint8_t bytes[16];
     unsigned scope; /* the index of the interface of a link-local address */
 };
 
 struct aim {
     struct aim_address local, remote;
-    char               interface[16]; /* "": any */
-    uint32_t           mark, options;
+    char interface[16]; /* "": any */
+    uint32_t mark, options;
 };
 
 /* Draws an aim. Many have destinations that match the same route. */

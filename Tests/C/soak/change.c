@@ -89,7 +89,7 @@ bool change_is_flood(change bits)
 void change_make(change bits, struct world *world, struct change_made *ret)
 {
     const struct change_kind *kind = take_kind(&bits);
-    int                       error;
+    int error;
 
     ret->text.length = 0;
     ret->text.bytes[0] = ret->prefix[0] = '\0';

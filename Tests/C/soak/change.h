@@ -14,8 +14,8 @@
 typedef uint64_t change;
 
 struct change_made {
-    struct text text;       /* commands of ip(8), and the kernel's error */
-    char        prefix[64]; /* of a route; "": the change is not about one */
+    struct text text; /* commands of ip(8), and the kernel's error */
+    char prefix[64];  /* of a route; "": the change is not about one */
 };
 
 /* Makes the change. The kernel may refuse it. */

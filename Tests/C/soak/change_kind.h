@@ -10,8 +10,8 @@ struct change_kind {
     /* Makes the change that the bits decide, and adds its text. Returns 0 or an errno. */
     int (*make)(change bits, struct world *world, struct change_made *ret);
     unsigned weight;
-    bool     is_about_links; /* see change_is_about_links; those of link_changes all are */
-    bool     is_flood;
+    bool is_about_links; /* see change_is_about_links; those of link_changes all are */
+    bool is_flood;
 };
 
 /* Tables. The last entry has the weight 0. */

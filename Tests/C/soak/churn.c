@@ -10,7 +10,7 @@
 
 static void renew(struct churn *churn, struct watched *place, uint64_t *random)
 {
-    struct aim                 aim;
+    struct aim aim;
     SCNetworkReachabilityFlags flags;
 
     if (place->target != NULL) {
@@ -26,9 +26,9 @@ static void renew(struct churn *churn, struct watched *place, uint64_t *random)
 
 static void *live(void *argument)
 {
-    struct churn  *churn = argument;
+    struct churn *churn = argument;
     struct watched places[PLACES];
-    uint64_t       random = churn->seed + atomic_fetch_add(&churn->started, 1);
+    uint64_t random = churn->seed + atomic_fetch_add(&churn->started, 1);
 
     memset(places, 0, sizeof places);
     while (sem_wait(&churn->turns) != 0 || !atomic_load(&churn->over))

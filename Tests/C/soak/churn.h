@@ -12,12 +12,12 @@
 
 struct churn {
     struct venues *venues;
-    pthread_t      threads[CHURN_THREADS];
-    sem_t          turns;
-    uint64_t       seed;
-    atomic_uint    started;
-    atomic_bool    over;
-    atomic_ulong   lives; /* of targets */
+    pthread_t threads[CHURN_THREADS];
+    sem_t turns;
+    uint64_t seed;
+    atomic_uint started;
+    atomic_bool over;
+    atomic_ulong lives; /* of targets */
 };
 
 void churn_open(struct churn *ret, struct venues *venues, uint64_t seed);

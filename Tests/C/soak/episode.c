@@ -15,16 +15,16 @@
 #define RENEW 4     /* checks, of which one renews a target */
 
 struct play {
-    const struct episode  *episode;
-    struct tally          *tally;
-    struct world           world;
-    struct targets         targets;
-    struct churn           churn;
+    const struct episode *episode;
+    struct tally *tally;
+    struct world world;
+    struct targets targets;
+    struct churn churn;
     struct network_targets networks;
-    unsigned               burst; /* changes since the last check */
-    unsigned               checks;
-    bool                   is_unsettled; /* the library may evaluate everything a second time */
-    bool                   verbose;
+    unsigned burst; /* changes since the last check */
+    unsigned checks;
+    bool is_unsettled; /* the library may evaluate everything a second time */
+    bool verbose;
 };
 
 static void print_wrong(const struct watched *wrong)
@@ -38,8 +38,8 @@ static void print_wrong(const struct watched *wrong)
 static bool check_networks(struct play *play)
 {
     const long long end = watched_now() + (long long)(patience_of(LASTS) * 1e9);
-    struct text     wrong;
-    bool            agree = network_targets_agree(&play->networks, &wrong);
+    struct text wrong;
+    bool agree = network_targets_agree(&play->networks, &wrong);
 
     play->tally->networks++;
     for (; !agree && watched_now() < end; agree = network_targets_agree(&play->networks, &wrong))
@@ -103,7 +103,7 @@ static void make_change(struct play *play, change bits, struct change_made *ret)
 static bool step(struct play *play, change bits)
 {
     struct change_made made;
-    long long          acknowledged;
+    long long acknowledged;
 
     wait_until_settled(play, bits);
     if (change_is_flood(bits))
@@ -133,7 +133,7 @@ static size_t make_changes(struct play *play)
 size_t episode_play(const struct episode *episode, bool verbose, struct tally *tally)
 {
     struct play play = { .episode = episode, .tally = tally, .verbose = verbose };
-    size_t      failed;
+    size_t failed;
 
     world_open(&play.world);
     oracle_open();

@@ -11,18 +11,18 @@
 
 struct episode {
     uint64_t seed; /* of the targets */
-    size_t   targets;
-    change   changes[EPISODE_CHANGES];
-    size_t   count;
+    size_t targets;
+    change changes[EPISODE_CHANGES];
+    size_t count;
 };
 
 /* Sums over all episodes. */
 struct tally {
-    bool           is_silent;                           /* slow checks are not printed */
-    unsigned long  changes, checks, comparisons, lives; /* lives: of the targets of other threads */
-    unsigned long  networks;                            /* comparisons of GetNetwork */
-    unsigned long  floods, overruns;                    /* overruns: floods with lost messages */
-    unsigned long  lost;                                /* changes whose messages were lost */
+    bool is_silent;                                    /* slow checks are not printed */
+    unsigned long changes, checks, comparisons, lives; /* lives: of the targets of other threads */
+    unsigned long networks;                            /* comparisons of GetNetwork */
+    unsigned long floods, overruns;                    /* overruns: floods with lost messages */
+    unsigned long lost;                                /* changes whose messages were lost */
     struct healing healing;
 };
 

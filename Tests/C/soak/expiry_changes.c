@@ -11,7 +11,7 @@
 static int set_expiry(change bits, struct world *world, struct change_made *ret)
 {
     static const char *const expiring[] = { "2001:db8:9::/64", "2001:db8:1::/48", "::/0" };
-    struct writer_route      route = { .prefix = expiring[random_take(&bits, COUNT(expiring))], .metric = 10 };
+    struct writer_route route = { .prefix = expiring[random_take(&bits, COUNT(expiring))], .metric = 10 };
 
     route.expires = random_take(&bits, 5);
     route.gateway = "2001:db8::1";
@@ -24,7 +24,7 @@ static int set_expiry(change bits, struct world *world, struct change_made *ret)
 
 static int advertise_router(change bits, struct world *world, struct change_made *ret)
 {
-    static const unsigned             lifetimes[] = { 0, 1, 2, 3, 1800 };
+    static const unsigned lifetimes[] = { 0, 1, 2, 3, 1800 };
     const struct router_advertisement advertisement = {
         .router_lifetime = lifetimes[random_take(&bits, COUNT(lifetimes))],
         .prefix = random_take(&bits, 2) == 0 ? "2001:db8:5::" : NULL,
@@ -49,10 +49,10 @@ static int set_ending_route(change bits, struct world *world, struct change_made
     };
     static const char *const prefixes[] = { "2001:db8:9::/64", "2001:db8:1::/48", "fd00:1::/64", "::/0" };
     static const char *const tables[] = { "main", "100", "101" };
-    const unsigned           kind = random_take(&bits, COUNT(kinds) + 1), prefix = random_take(&bits, COUNT(prefixes));
-    const unsigned           table = random_take(&bits, COUNT(tables)), expires = 1 + random_take(&bits, 3);
-    const char              *action = random_take(&bits, 4) == 0 ? "append" : "replace";
-    char                     command[256];
+    const unsigned kind = random_take(&bits, COUNT(kinds) + 1), prefix = random_take(&bits, COUNT(prefixes));
+    const unsigned table = random_take(&bits, COUNT(tables)), expires = 1 + random_take(&bits, 3);
+    const char *action = random_take(&bits, 4) == 0 ? "append" : "replace";
+    char command[256];
 
     (void)world;
     snprintf(ret->prefix, sizeof ret->prefix, "%s", prefixes[prefix]);
@@ -83,12 +83,12 @@ static int set_hidden_ending(change bits, struct world *world, struct change_mad
                                            "2001:db8:9::/64 dev a" };
     static const char *const lengths[] = { " suppress_prefixlength 0", " suppress_prefixlength 8",
                                            " suppress_prefixlength 64", "" };
-    const char              *table = random_take(&bits, 4) == 0 ? "main" : random_take(&bits, 2) == 0 ? "100" : "101";
-    const char              *refusal = refusals[random_take(&bits, COUNT(refusals))];
-    const unsigned           priority = 100 + random_take(&bits, 2), expires = 1 + random_take(&bits, 3);
-    const char              *ending = endings[random_take(&bits, COUNT(endings))];
-    const char              *length = lengths[random_take(&bits, COUNT(lengths))];
-    char                     command[160];
+    const char *table = random_take(&bits, 4) == 0 ? "main" : random_take(&bits, 2) == 0 ? "100" : "101";
+    const char *refusal = refusals[random_take(&bits, COUNT(refusals))];
+    const unsigned priority = 100 + random_take(&bits, 2), expires = 1 + random_take(&bits, 3);
+    const char *ending = endings[random_take(&bits, COUNT(endings))];
+    const char *length = lengths[random_take(&bits, COUNT(lengths))];
+    char command[160];
 
     (void)world;
     snprintf(ret->prefix, sizeof ret->prefix, "::/0");

@@ -31,8 +31,8 @@ void healing_add(struct healing *healing, int64_t nanoseconds)
 double healing_quantile(const struct healing *healing, double share)
 {
     const double wanted = (double)healing->total * share;
-    uint64_t     sum = 0;
-    unsigned     step = 0;
+    uint64_t sum = 0;
+    unsigned step = 0;
 
     while (step < HEALING_STEPS - 1 && (double)(sum += healing->counts[step]) < wanted)
         step++;

@@ -60,9 +60,9 @@ static void change_addresses(const struct gateways *gateways, struct text *text)
 /* Two default routes with one metric. */
 static int set_equal_routes(change bits, struct world *world, struct change_made *ret)
 {
-    const unsigned  failed = random_take(&bits, 3);
+    const unsigned failed = random_take(&bits, 3);
     struct gateways gateways;
-    bool            done;
+    bool done;
 
     (void)world;
     if (!find_links(&gateways))
@@ -90,7 +90,7 @@ static int delete_equal_route(change bits, struct world *world, struct change_ma
 static int change_gateways(change bits, struct world *world, struct change_made *ret)
 {
     struct gateways gateways;
-    bool            done;
+    bool done;
 
     (void)world;
     if (!find_links(&gateways))
@@ -120,10 +120,10 @@ static int swap_gateways(change bits, struct world *world, struct change_made *r
  * link without ARP that would not end. */
 static int probe_gateway(change bits, struct world *world, struct change_made *ret)
 {
-    const unsigned  which = random_take(&bits, 2);
+    const unsigned which = random_take(&bits, 2);
     struct gateways gateways;
-    char            command[64];
-    bool            done;
+    char command[64];
+    bool done;
 
     (void)world;
     if (!find_links(&gateways))
@@ -140,12 +140,12 @@ static int probe_gateway(change bits, struct world *world, struct change_made *r
 static int set_legs(change bits, struct world *world, struct change_made *ret)
 {
     static const char *const prefixes[] = { "0.0.0.0/0", "198.51.100.0/24", "100.64.0.0/10" };
-    const char              *prefix = prefixes[random_take(&bits, 3)];
-    const bool               tunnel = random_take(&bits, 3) == 0;
-    const unsigned           failed = random_take(&bits, 3);
-    struct gateways          gateways;
-    char                     command[192];
-    bool                     done;
+    const char *prefix = prefixes[random_take(&bits, 3)];
+    const bool tunnel = random_take(&bits, 3) == 0;
+    const unsigned failed = random_take(&bits, 3);
+    struct gateways gateways;
+    char command[192];
+    bool done;
 
     (void)world;
     if (!find_links(&gateways))

@@ -23,7 +23,7 @@ static const struct {
 static int set_link(change bits, struct world *world, struct change_made *ret)
 {
     const char *name = links[random_take(&bits, COUNT(links))];
-    const bool  up = random_take(&bits, 3) != 0; /* up more often than down: more targets are reachable */
+    const bool up = random_take(&bits, 3) != 0; /* up more often than down: more targets are reachable */
 
     text_add(&ret->text, "link set dev %s %s", name, up ? "up" : "down");
     return writer_link_up(&world->writer, world_index(name), up);
@@ -32,7 +32,7 @@ static int set_link(change bits, struct world *world, struct change_made *ret)
 static int set_peer(change bits, struct world *world, struct change_made *ret)
 {
     const char *name = pairs[random_take(&bits, 2)][1];
-    const bool  up = random_take(&bits, 3) != 0;
+    const bool up = random_take(&bits, 3) != 0;
 
     text_add(&ret->text, "link set dev %s %s", name, up ? "up" : "down");
     return writer_link_up(&world->writer, world_index(name), up);
@@ -42,7 +42,7 @@ static int set_peer(change bits, struct world *world, struct change_made *ret)
 static int restore_link(change bits, struct world *world, struct change_made *ret)
 {
     static const char *const restored[] = { "a", "c", "p" };
-    const char              *link = restored[random_take(&bits, COUNT(restored))];
+    const char *link = restored[random_take(&bits, COUNT(restored))];
 
     text_add(&ret->text, "%s", world_restore_text(link));
     world_restore(world, link);
@@ -52,7 +52,7 @@ static int restore_link(change bits, struct world *world, struct change_made *re
 static int replace_pair(change bits, struct world *world, struct change_made *ret)
 {
     const char *const *pair = pairs[random_take(&bits, 2)];
-    const unsigned     index = world_index(pair[0]);
+    const unsigned index = world_index(pair[0]);
 
     const unsigned new_index = random_take(&bits, 2) == 0 ? index : 0; /* 0: the kernel chooses */
 
@@ -68,8 +68,8 @@ static int replace_pair(change bits, struct world *world, struct change_made *re
 static int rename_link(change bits, struct world *world, struct change_made *ret)
 {
     const unsigned which = random_take(&bits, 2);
-    const char    *from = writer_index(pairs[which][0]) != 0 ? pairs[which][0] : renamed[which];
-    const char    *to = from == renamed[which] ? pairs[which][0] : renamed[which];
+    const char *from = writer_index(pairs[which][0]) != 0 ? pairs[which][0] : renamed[which];
+    const char *to = from == renamed[which] ? pairs[which][0] : renamed[which];
 
     text_add(&ret->text, "link set dev %s name %s", from, to);
     return writer_link_rename(&world->writer, writer_index(from), to);
@@ -104,7 +104,7 @@ static int change_stack(change bits, struct world *world, struct change_made *re
 
 static int set_tentative(change bits, struct world *world, struct change_made *ret)
 {
-    const char    *prefix = random_take(&bits, 2) == 0 ? "2001:db8::2/64" : "2001:db8::3/64";
+    const char *prefix = random_take(&bits, 2) == 0 ? "2001:db8::2/64" : "2001:db8::3/64";
     const unsigned index = world_index("a");
 
     (void)namespace_try_sysctl("net.ipv6.conf.a.accept_dad", "1");
@@ -115,7 +115,7 @@ static int set_tentative(change bits, struct world *world, struct change_made *r
 
 static int set_address(change bits, struct world *world, struct change_made *ret)
 {
-    const unsigned           which = random_take(&bits, COUNT(addresses));
+    const unsigned which = random_take(&bits, COUNT(addresses));
     const enum writer_action action = random_take(&bits, 3) == 0 ? WRITER_DELETE : WRITER_REPLACE;
 
     text_add(&ret->text, "addr %s %s dev %s nodad", change_actions[action], addresses[which].prefix,

@@ -50,7 +50,7 @@ static int finish_failure(struct world *world, struct change_made *ret)
 static int fail_gateway(change bits, struct world *world, struct change_made *ret)
 {
     const unsigned which = random_take(&bits, COUNT(gateways));
-    char           link[IF_NAMESIZE];
+    char link[IF_NAMESIZE];
 
     if (!find_link(which, link))
         return ENODEV;
@@ -60,13 +60,13 @@ static int fail_gateway(change bits, struct world *world, struct change_made *re
 /* While another route matches, the kernel does not use a route whose gateway has failed. */
 static int hide_route(change bits, struct world *world, struct change_made *ret)
 {
-    const unsigned      which = random_take(&bits, COUNT(gateways)), prefix = random_take(&bits, CHANGE_PREFIXES);
+    const unsigned which = random_take(&bits, COUNT(gateways)), prefix = random_take(&bits, CHANGE_PREFIXES);
     struct writer_route route = { .prefix = change_prefixes[1][prefix],
                                   .gateway = gateways[which].address,
                                   .index = world_index(gateways[which].link),
                                   .metric = 10 * random_take(&bits, 2) };
-    char                link[IF_NAMESIZE];
-    int                 error, after;
+    char link[IF_NAMESIZE];
+    int error, after;
 
     if (!find_link(which, link))
         return ENODEV;
@@ -82,8 +82,8 @@ static int hide_route(change bits, struct world *world, struct change_made *ret)
 static int return_gateway(change bits, struct world *world, struct change_made *ret)
 {
     const unsigned which = random_take(&bits, COUNT(gateways));
-    const bool     is_forgotten = random_take(&bits, 2) == 0;
-    char           link[IF_NAMESIZE], command[128];
+    const bool is_forgotten = random_take(&bits, 2) == 0;
+    char link[IF_NAMESIZE], command[128];
 
     if (!find_link(which, link))
         return ENODEV;
@@ -99,7 +99,7 @@ static int return_gateway(change bits, struct world *world, struct change_made *
 static int probe_gateway(change bits, struct world *world, struct change_made *ret)
 {
     const unsigned which = random_take(&bits, COUNT(gateways));
-    char           link[IF_NAMESIZE], command[128];
+    char link[IF_NAMESIZE], command[128];
 
     (void)world;
     if (!find_link(which, link))
@@ -123,7 +123,7 @@ static void name_of_many(unsigned i, char ret[64])
 static int route_over_one_of_many(change bits, struct world *world, struct change_made *ret)
 {
     const unsigned prefix = random_take(&bits, CHANGE_PREFIXES);
-    char           link[IF_NAMESIZE], address[64], command[192];
+    char link[IF_NAMESIZE], address[64], command[192];
 
     name_of_many(random_take(&bits, MANY), address);
     if (!find_link(0, link))
@@ -141,7 +141,7 @@ static int route_over_one_of_many(change bits, struct world *world, struct chang
 static int fail_some_of_many(change bits, struct world *world, struct change_made *ret)
 {
     const unsigned first = random_take(&bits, MANY);
-    char           link[IF_NAMESIZE], address[64];
+    char link[IF_NAMESIZE], address[64];
 
     if (!find_link(0, link))
         return ENODEV;
@@ -158,9 +158,9 @@ static int fail_some_of_many(change bits, struct world *world, struct change_mad
 /* The kernel announces a redirect only with the first message about the neighbour. */
 static int redirect(change bits, struct world *world, struct change_made *ret)
 {
-    char     link[IF_NAMESIZE], address[32], command[160];
+    char link[IF_NAMESIZE], address[32], command[160];
     unsigned last = random_take(&bits, 255);
-    int      error;
+    int error;
 
     if (!find_link(0, link) || world->router.fd < 0)
         return ENODEV;

@@ -18,13 +18,13 @@
 
 struct known_link {
     unsigned index, flags, master;
-    bool     is_vrf;
-    char     name[IF_NAMESIZE];
+    bool is_vrf;
+    char name[IF_NAMESIZE];
 };
 
 struct known_links {
     struct known_link items[LINKS];
-    size_t            count;
+    size_t count;
 };
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
@@ -41,10 +41,10 @@ static bool has_kind(const struct rtattr *information, const char *kind)
 
 static void add_link(const struct nlmsghdr *header, void *info)
 {
-    struct known_links     *links = info;
+    struct known_links *links = info;
     const struct ifinfomsg *message = NLMSG_DATA(header);
-    struct known_link      *link = &links->items[links->count];
-    int                     left = (int)IFLA_PAYLOAD(header);
+    struct known_link *link = &links->items[links->count];
+    int left = (int)IFLA_PAYLOAD(header);
 
     if (header->nlmsg_type != RTM_NEWLINK || links->count == LINKS)
         return;
@@ -71,7 +71,7 @@ static const struct known_link *find_link(const struct known_links *links, unsig
 static bool may_be_a_way(const struct known_links *links, const struct known_link *link)
 {
     const struct known_link *master = link->master != 0 ? find_link(links, link->master) : NULL;
-    const unsigned           usable = IFF_UP | IFF_RUNNING;
+    const unsigned usable = IFF_UP | IFF_RUNNING;
 
     return (link->flags & (usable | IFF_LOOPBACK)) == usable && (master == NULL || master->is_vrf);
 }
@@ -114,7 +114,7 @@ static bool link_agrees(const struct known_links *links, const struct known_link
 {
     const SCNetworkReachabilityFlags ipv4_flags = way != NULL ? way->ipv4.flags : 0;
     const SCNetworkReachabilityFlags ipv6_flags = way != NULL ? way->ipv6.flags : 0;
-    SCNetworkReachabilityFlags       ipv4 = 0, ipv6 = 0;
+    SCNetworkReachabilityFlags ipv4 = 0, ipv6 = 0;
 
     if (may_be_a_way(links, link)) {
         ipv4 = wanted_flags(AF_INET, &network->ipv4, link, ipv4_flags);
@@ -154,8 +154,8 @@ static bool ways_agree(const SCNetworkReachabilityNetwork *network, const SCNetw
 /* Reads the file as the soak writes it: a line for each server. Returns their number. */
 static size_t read_servers(struct aim *ret)
 {
-    FILE  *file = fopen(ETC_RESOLV_CONF, "re");
-    char   line[128], text[64];
+    FILE *file = fopen(ETC_RESOLV_CONF, "re");
+    char line[128], text[64];
     size_t count = 0;
 
     while (file != NULL && count < SERVERS && fgets(line, sizeof line, file) != NULL)
@@ -182,9 +182,9 @@ static bool is_server(const struct sockaddr_storage *server, const struct aim_ad
 
 static bool servers_agree(const SCNetworkReachabilityNetwork *network, struct text *ret_wrong)
 {
-    struct aim   servers[SERVERS];
+    struct aim servers[SERVERS];
     const size_t count = read_servers(servers);
-    bool         reachable = false, same = network->nameServerCount == count;
+    bool reachable = false, same = network->nameServerCount == count;
 
     for (size_t i = 0; i < count && same; i++)
         same = is_server(&network->nameServers[i], &servers[i].remote);

@@ -69,7 +69,7 @@ static bool get_view(SCNetworkReachabilityRef target, struct network_view *ret)
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     struct network_target *self = info;
-    struct network_view    view;
+    struct network_view view;
 
     (void)flags;
     unit_complain_if(!get_view(target, &view), "GetNetwork failed in a callback");
@@ -80,9 +80,9 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 
 static SCNetworkReachabilityRef create_target(void)
 {
-    const struct sockaddr_in     any = { .sin_family = AF_INET };
+    const struct sockaddr_in any = { .sin_family = AF_INET };
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    SCNetworkReachabilityRef     target;
+    SCNetworkReachabilityRef target;
 
     options.remoteAddress = (const struct sockaddr *)&any;
     options.options = kSCNetworkReachabilityOptionNotifyNetwork;
@@ -96,7 +96,7 @@ void network_targets_open(struct network_targets *ret, struct venues *venues)
     static const enum venue where[NETWORK_TARGETS] = { VENUE_DRIVEN, VENUE_BOTH_LOOPS, VENUE_QUEUE };
 
     for (size_t i = 0; i < NETWORK_TARGETS; i++) {
-        struct network_target       *item = &ret->items[i];
+        struct network_target *item = &ret->items[i];
         SCNetworkReachabilityContext context = { .info = item };
 
         *item = (struct network_target){ .target = create_target(), .venue = where[i] };
@@ -123,7 +123,7 @@ void network_targets_close(struct network_targets *targets, struct venues *venue
 static bool target_agrees(struct network_target *item, const struct network_view *fresh, struct text *ret_wrong)
 {
     struct network_view now;
-    const char         *difference;
+    const char *difference;
 
     unit_complain_if(!get_view(item->target, &now), "GetNetwork failed");
     difference = find_difference(&now, fresh);
@@ -142,8 +142,8 @@ static bool target_agrees(struct network_target *item, const struct network_view
 bool network_targets_agree(struct network_targets *targets, struct text *ret_wrong)
 {
     SCNetworkReachabilityRef target = create_target();
-    struct network_view      fresh;
-    bool                     agree = get_view(target, &fresh);
+    struct network_view fresh;
+    bool agree = get_view(target, &fresh);
 
     ret_wrong->length = 0;
     ret_wrong->bytes[0] = '\0';

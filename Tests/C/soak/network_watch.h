@@ -17,14 +17,14 @@
 
 struct network_view {
     SCNetworkReachabilityNetwork network;
-    SCNetworkReachabilityWay     ways[NETWORK_WAYS];
+    SCNetworkReachabilityWay ways[NETWORK_WAYS];
 };
 
 struct network_target {
     SCNetworkReachabilityRef target;
-    enum venue               venue;
-    pthread_mutex_t          lock;
-    struct network_view      reported; /* in the last callback */
+    enum venue venue;
+    pthread_mutex_t lock;
+    struct network_view reported; /* in the last callback */
 };
 
 struct network_targets {

@@ -24,23 +24,23 @@
 
 struct leg {
     unsigned oif, flags;
-    bool     gateway;
+    bool gateway;
 };
 
 struct reply {
-    int        error; /* the kernel's, 0: there is a route */
-    unsigned   type, bits, oif;
-    bool       gateway;
-    uint8_t    source[16];
+    int error; /* the kernel's, 0: there is a route */
+    unsigned type, bits, oif;
+    bool gateway;
+    uint8_t source[16];
     struct leg legs[4];
-    size_t     leg_count;
+    size_t leg_count;
 };
 
 struct query {
-    int            family;
+    int family;
     const uint8_t *destination, *source; /* source NULL: any */
-    unsigned       oif, mark;
-    bool           fib_match;
+    unsigned oif, mark;
+    bool fib_match;
 };
 
 static int oracle_fd = -1;
@@ -58,11 +58,11 @@ static void put(struct nlmsghdr *header, unsigned short type, const void *value,
 static void read_legs(struct reply *reply, const struct rtattr *nest)
 {
     const struct rtnexthop *hop = RTA_DATA(nest);
-    int                     left = (int)RTA_PAYLOAD(nest);
+    int left = (int)RTA_PAYLOAD(nest);
 
     for (; RTNH_OK(hop, left) && reply->leg_count < COUNT(reply->legs); hop = RTNH_NEXT(hop)) {
         struct leg *leg = &reply->legs[reply->leg_count++];
-        int         inner = hop->rtnh_len - (int)sizeof *hop;
+        int inner = hop->rtnh_len - (int)sizeof *hop;
 
         *leg = (struct leg){ .oif = (unsigned)hop->rtnh_ifindex, .flags = hop->rtnh_flags };
         for (const struct rtattr *attribute = RTNH_DATA(hop); RTA_OK(attribute, inner);
@@ -75,8 +75,8 @@ static void read_legs(struct reply *reply, const struct rtattr *nest)
 static struct reply read_reply(const struct nlmsghdr *header)
 {
     const struct rtmsg *route = NLMSG_DATA(header);
-    struct reply        reply = { 0 };
-    int                 left = (int)RTM_PAYLOAD(header);
+    struct reply reply = { 0 };
+    int left = (int)RTM_PAYLOAD(header);
 
     if (header->nlmsg_type == NLMSG_ERROR) {
         reply.error = -((const struct nlmsgerr *)NLMSG_DATA(header))->error;
@@ -109,10 +109,10 @@ static struct reply read_reply(const struct nlmsghdr *header)
 static struct reply query_kernel(const struct query *query)
 {
     _Alignas(struct nlmsghdr) char bytes[8192];
-    struct nlmsghdr               *header = (struct nlmsghdr *)bytes;
-    struct rtmsg                  *route = NLMSG_DATA(header);
-    static unsigned                sequence;
-    const unsigned char            size = query->family == AF_INET6 ? 16 : 4;
+    struct nlmsghdr *header = (struct nlmsghdr *)bytes;
+    struct rtmsg *route = NLMSG_DATA(header);
+    static unsigned sequence;
+    const unsigned char size = query->family == AF_INET6 ? 16 : 4;
 
     *header = (struct nlmsghdr){ .nlmsg_len = NLMSG_LENGTH(sizeof *route),
                                  .nlmsg_type = RTM_GETROUTE,
@@ -165,11 +165,11 @@ static socklen_t socket_address_length(int family)
 /* Returns a socket with the source, interface and mark of the query, or -1. */
 static int open_query_socket(const struct query *query)
 {
-    const int               fd = socket(query->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const int fd = socket(query->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     struct sockaddr_storage local;
-    char                    name[IF_NAMESIZE];
-    const int               one = 1;
-    bool                    prepared = fd >= 0;
+    char name[IF_NAMESIZE];
+    const int one = 1;
+    bool prepared = fd >= 0;
 
     if (prepared)
         prepared = setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one) == 0;
@@ -199,11 +199,11 @@ enum connection {
 /* Connects a socket to the destination. *ret_source: its own address. */
 static enum connection connect_socket(const struct query *query, uint8_t ret_source[16])
 {
-    const int               fd = open_query_socket(query);
+    const int fd = open_query_socket(query);
     struct sockaddr_storage remote = socket_address(query->family, query->destination, query->oif);
-    socklen_t               length = sizeof remote;
-    bool                    connected;
-    int                     error = 0;
+    socklen_t length = sizeof remote;
+    bool connected;
+    int error = 0;
 
     memset(ret_source, 0, 16);
     if (fd < 0)
@@ -261,7 +261,7 @@ static struct reply query_with_chosen_source(const struct query *query, const st
 {
     struct query chosen = *query;
     struct reply reply;
-    uint8_t      source[16];
+    uint8_t source[16];
 
     if (!can_connect(query, source))
         return *refusal;
@@ -275,9 +275,9 @@ static struct reply query_with_chosen_source(const struct query *query, const st
 /* With a source, IPv6 obeys the interface of a socket, but not that of a query. */
 static struct reply query_strictly(const struct query *query, const struct reply *reply)
 {
-    struct query    sourceless = *query;
-    struct reply    strict;
-    uint8_t         source[16];
+    struct query sourceless = *query;
+    struct reply strict;
+    uint8_t source[16];
     enum connection connection = connect_socket(query, source);
 
     if (connection == CONNECTION_REFUSED)
@@ -354,11 +354,11 @@ static bool reads_peers; /* of WireGuard */
 /* Packets into a tunnel leave this machine only if its other end has a path, and not through the tunnel itself. */
 static bool leads_on(unsigned index)
 {
-    static unsigned    depth;
-    char               name[IF_NAMESIZE];
+    static unsigned depth;
+    char name[IF_NAMESIZE];
     struct aim_address remote;
-    struct query       query = { .destination = remote.bytes };
-    bool               leads;
+    struct query query = { .destination = remote.bytes };
+    bool leads;
 
     if (if_indextoname(index, name) == NULL || (reads_peers && stack_has_no_peer(name)))
         return false;
@@ -397,8 +397,8 @@ static SCNetworkReachabilityFlags flags_of_legs(const struct query *query, const
 {
     for (size_t i = 0; i < match->leg_count; i++) {
         const struct leg *leg = &match->legs[i];
-        struct query      over = *query;
-        struct reply      reply;
+        struct query over = *query;
+        struct reply reply;
 
         if ((leg->flags & RTNH_F_DEAD) != 0 || !is_running(leg->oif) || !may_use_leg(query->oif, leg))
             continue;
@@ -429,7 +429,7 @@ static SCNetworkReachabilityFlags flags_of_match(const struct query *query, cons
 
 static SCNetworkReachabilityFlags flags_of_address(struct query *query)
 {
-    struct reply               reply, match;
+    struct reply reply, match;
     SCNetworkReachabilityFlags flags;
 
     query->fib_match = true;
@@ -503,7 +503,7 @@ static SCNetworkReachabilityFlags flags_of_default(int family, const struct aim 
 static SCNetworkReachabilityFlags flags_of_default_socket(const struct aim *aim, unsigned oif)
 {
     static const struct probe {
-        int     family;
+        int family;
         uint8_t bytes[16];
     } probes[] = { { AF_INET, { 0, 0, 0, 1 } },
                    { AF_INET, { 128, 0, 0, 1 } },
@@ -547,7 +547,7 @@ static SCNetworkReachabilityFlags flags_of_socket(const struct aim *aim, unsigne
                                  .source = aim->local.family != 0 ? aim->local.bytes : NULL,
                                  .oif = oif,
                                  .mark = aim->mark };
-    uint8_t            source[16];
+    uint8_t source[16];
 
     if (oif != 0 && !is_running(oif))
         return 0;
@@ -593,7 +593,7 @@ static bool socket_disagrees(const struct query *query)
 static bool socket_has_route(const struct query *query)
 {
     struct query plain = *query;
-    uint8_t      source[16];
+    uint8_t source[16];
 
     plain.fib_match = false;
     return (query->family == AF_INET6 || query->oif == 0) && query_route(&plain).error != 0 &&
@@ -617,7 +617,7 @@ static struct query query_of_aim(const struct aim *aim)
 
 static SCNetworkReachabilityFlags flags_of_aim(const struct aim *aim)
 {
-    struct query               query = query_of_aim(aim);
+    struct query query = query_of_aim(aim);
     SCNetworkReachabilityFlags flags;
 
     if (aim->interface[0] != '\0' && if_nametoindex(aim->interface) == 0)
@@ -658,7 +658,7 @@ SCNetworkReachabilityFlags oracle_flags_without_peers(const struct aim *aim)
 SCNetworkReachabilityFlags oracle_default_flags(int family, const char *interface)
 {
     const struct aim any = { .options = 0 };
-    const unsigned   oif = interface[0] != '\0' ? if_nametoindex(interface) : 0;
+    const unsigned oif = interface[0] != '\0' ? if_nametoindex(interface) : 0;
 
     reads_peers = true;
     if (interface[0] != '\0' && oif == 0)
@@ -669,7 +669,7 @@ SCNetworkReachabilityFlags oracle_default_flags(int family, const char *interfac
 void oracle_dump_links(void (*add)(const struct nlmsghdr *message, void *info), void *info)
 {
     struct {
-        struct nlmsghdr  header;
+        struct nlmsghdr header;
         struct ifinfomsg link;
     } request = { .header = { .nlmsg_len = sizeof request,
                               .nlmsg_type = RTM_GETLINK,
@@ -710,8 +710,8 @@ static bool is_none(const uint8_t address[16])
 bool oracle_source(const struct aim *aim, struct sockaddr_storage *ret)
 {
     const struct query query = query_of_aim(aim);
-    struct query       sourceless = query;
-    uint8_t            source[16];
+    struct query sourceless = query;
+    uint8_t source[16];
 
     sourceless.source = NULL;
     if (aim_is_default_path(aim) || denial_uses_sockets() || has_legs(query) || has_legs(sourceless) ||

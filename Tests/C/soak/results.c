@@ -19,14 +19,14 @@ static SCNetworkReachabilityFlags flags_of(SCNetworkReachabilityRef target)
 struct results results_query(const struct watched *watched)
 {
     SCNetworkReachabilityRef fresh = aim_create_target(&watched->aim);
-    struct results           results = { .reported = watched_reported(watched),
-                                         .cached = flags_of(watched->target),
-                                         .fresh = flags_of(fresh),
-                                         .oracle = oracle_flags(&watched->aim),
-                                         .oracle_fresh = oracle_flags_without_peers(&watched->aim),
-                                         .last = kSCNetworkReachabilityPathInitializer,
-                                         .path = kSCNetworkReachabilityPathInitializer,
-                                         .options = watched->aim.options };
+    struct results results = { .reported = watched_reported(watched),
+                               .cached = flags_of(watched->target),
+                               .fresh = flags_of(fresh),
+                               .oracle = oracle_flags(&watched->aim),
+                               .oracle_fresh = oracle_flags_without_peers(&watched->aim),
+                               .last = kSCNetworkReachabilityPathInitializer,
+                               .path = kSCNetworkReachabilityPathInitializer,
+                               .options = watched->aim.options };
 
     if (!SCNetworkReachabilityGetLastPath(watched->target, &results.last) ||
         !SCNetworkReachabilityGetPath(fresh, &results.path))
@@ -99,8 +99,8 @@ void results_print(const struct watched *watched, const struct results *results)
 {
     static const char *const venues[VENUES] = { "fetched",    "driven",         "loop", "other loop",
                                                 "both loops", "library thread", "queue" };
-    struct text              aim = { .length = 0 };
-    char                     source[INET6_ADDRSTRLEN];
+    struct text aim = { .length = 0 };
+    char source[INET6_ADDRSTRLEN];
 
     aim_describe(&watched->aim, &aim);
     print_message("%s, %s:\n", aim.bytes, venues[watched->venue]);

@@ -7,16 +7,16 @@
 #include "soak/watched.h"
 
 struct results {
-    SCNetworkReachabilityFlags  reported, cached; /* the last callback; GetFlags of the target */
-    SCNetworkReachabilityFlags  fresh, oracle;    /* GetFlags of a new target; the oracle */
-    SCNetworkReachabilityFlags  oracle_fresh;     /* what `fresh` must be */
-    SCNetworkReachabilityPath   last, path;       /* GetLastPath of the target; GetPath of the new one */
-    struct sockaddr_storage     source;           /* by the oracle; AF_UNSPEC: not known */
+    SCNetworkReachabilityFlags reported, cached; /* the last callback; GetFlags of the target */
+    SCNetworkReachabilityFlags fresh, oracle;    /* GetFlags of a new target; the oracle */
+    SCNetworkReachabilityFlags oracle_fresh;     /* what `fresh` must be */
+    SCNetworkReachabilityPath last, path;        /* GetLastPath of the target; GetPath of the new one */
+    struct sockaddr_storage source;              /* by the oracle; AF_UNSPEC: not known */
     SCNetworkReachabilityOption options;
 };
 
 struct results results_query(const struct watched *watched);
-bool           results_agree(const struct results *results);
-void           results_print(const struct watched *watched, const struct results *results);
+bool results_agree(const struct results *results);
+void results_print(const struct watched *watched, const struct results *results);
 
 #endif

@@ -18,7 +18,7 @@ static const char *const gateway_links[2][3] = { { "a", "c", "p" }, { "a", "c", 
 static void choose_hops(change *bits, unsigned family, struct writer_route *route, struct text *text)
 {
     const unsigned which = random_take(bits, 3), second = (which + 1) % 2;
-    const char    *link = gateway_links[family][which];
+    const char *link = gateway_links[family][which];
 
     switch (random_take(bits, 7)) {
     case 0:
@@ -77,16 +77,16 @@ static const char *choose_from(change *bits, unsigned family)
 static int set_route(change bits, struct world *world, struct change_made *ret)
 {
     static const struct {
-        unsigned    type;
+        unsigned type;
         const char *name;
     } types[] = { { RTN_BLACKHOLE, "blackhole " },
                   { RTN_UNREACHABLE, "unreachable " },
                   { RTN_PROHIBIT, "prohibit " },
                   { RTN_THROW, "throw " },
                   { RTN_LOCAL, "local " } };
-    static const unsigned    metrics[] = { 0, 10, 20 }, tables[] = { 0, 0, 0, 0, 100, 101 };
-    const unsigned           family = random_take(&bits, 2), type = random_take(&bits, 12);
-    struct writer_route      route = { .prefix = change_prefixes[family][random_take(&bits, CHANGE_PREFIXES)] };
+    static const unsigned metrics[] = { 0, 10, 20 }, tables[] = { 0, 0, 0, 0, 100, 101 };
+    const unsigned family = random_take(&bits, 2), type = random_take(&bits, 12);
+    struct writer_route route = { .prefix = change_prefixes[family][random_take(&bits, CHANGE_PREFIXES)] };
     const enum writer_action action = choose_action(&bits, route.prefix);
 
     route.from = choose_from(&bits, family);
@@ -118,10 +118,10 @@ static int set_route(change bits, struct world *world, struct change_made *ret)
 
 static int set_nexthop(change bits, struct world *world, struct change_made *ret)
 {
-    const unsigned           id = random_take(&bits, 3), members[] = { 1, 2 };
+    const unsigned id = random_take(&bits, 3), members[] = { 1, 2 };
     const enum writer_action action = random_take(&bits, 3) == 0 ? WRITER_DELETE : WRITER_REPLACE;
-    const unsigned           family = random_take(&bits, 2), which = random_take(&bits, 2);
-    const struct writer_leg  leg = { world_index(gateway_links[family][which]), gateways[family][which] };
+    const unsigned family = random_take(&bits, 2), which = random_take(&bits, 2);
+    const struct writer_leg leg = { world_index(gateway_links[family][which]), gateways[family][which] };
 
     if (id == 2) {
         text_add(&ret->text, "nexthop %s id 10 group 1/2", change_actions[action]);
@@ -140,8 +140,8 @@ static int set_nexthop(change bits, struct world *world, struct change_made *ret
 static int flood_routes(change bits, struct world *world, struct change_made *ret)
 {
     struct writer_route route = { .prefix = "198.51.100.200/32" };
-    const unsigned      count = FLOOD + random_take(&bits, FLOOD);
-    int                 error;
+    const unsigned count = FLOOD + random_take(&bits, FLOOD);
+    int error;
 
     snprintf(ret->prefix, sizeof ret->prefix, "%s", route.prefix);
     text_add(&ret->text, "route replace blackhole %s; route replace prohibit %s; # %u times", route.prefix,

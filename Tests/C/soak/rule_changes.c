@@ -41,8 +41,8 @@ static void choose_selector(change *bits, unsigned family, struct writer_rule *r
 static int set_rule(change bits, struct world *world, struct change_made *ret)
 {
     static const struct {
-        unsigned    action, table;
-        bool        suppress_default;
+        unsigned action, table;
+        bool suppress_default;
         const char *text;
     } actions[] = { { FR_ACT_TO_TBL, 100, false, "lookup 100" },
                     { FR_ACT_TO_TBL, 100, false, "lookup 100" },
@@ -52,12 +52,12 @@ static int set_rule(change bits, struct world *world, struct change_made *ret)
                     { FR_ACT_UNREACHABLE, 0, false, "unreachable" },
                     { FR_ACT_PROHIBIT, 0, false, "prohibit" },
                     { FR_ACT_BLACKHOLE, 0, false, "blackhole" } };
-    const unsigned           which = random_take(&bits, COUNT(actions)), family = random_take(&bits, 2);
+    const unsigned which = random_take(&bits, COUNT(actions)), family = random_take(&bits, 2);
     const enum writer_action action = random_take(&bits, 5) < 2 ? WRITER_ADD : WRITER_DELETE; /* rules hide a lot */
-    struct writer_rule       rule = { .priority = 100 + random_take(&bits, 2),
-                                      .action = actions[which].action,
-                                      .table = actions[which].table,
-                                      .suppress_default = actions[which].suppress_default };
+    struct writer_rule rule = { .priority = 100 + random_take(&bits, 2),
+                                .action = actions[which].action,
+                                .table = actions[which].table,
+                                .suppress_default = actions[which].suppress_default };
 
     text_add(&ret->text, "%srule %s priority %u", family == 1 ? "-6 " : "", change_actions[action], rule.priority);
     /* A deletion needs only the priority: otherwise few would match. */
@@ -76,8 +76,8 @@ static int set_sysctl(change bits, struct world *world, struct change_made *ret)
                                          "net.ipv4.conf.all.ignore_routes_with_linkdown",
                                          "net.ipv6.conf.all.ignore_routes_with_linkdown",
                                          "net.ipv4.nexthop_compat_mode" };
-    const char              *name = names[random_take(&bits, COUNT(names))];
-    const char              *value = random_take(&bits, 3) == 0 ? "1" : "0";
+    const char *name = names[random_take(&bits, COUNT(names))];
+    const char *value = random_take(&bits, 3) == 0 ? "1" : "0";
 
     (void)world;
     text_add(&ret->text, "sysctl %s=%s", name, value);

@@ -17,7 +17,7 @@ static void leave_out(struct episode *episode, size_t step, unsigned *tries)
 {
     for (size_t from = 0; from + step <= episode->count && episode->count > step && *tries > 0; (*tries)--) {
         struct episode without = *episode;
-        size_t         failed;
+        size_t failed;
 
         without.count -= step;
         memmove(without.changes + from, without.changes + from + step, (without.count - from) * sizeof(change));
@@ -48,7 +48,7 @@ static void shrink_targets(struct episode *episode, unsigned *tries)
 void shrink_episode(struct episode *episode)
 {
     unsigned tries = TRIES;
-    size_t   before;
+    size_t before;
 
     shrink_targets(episode, &tries);
     for (size_t step = episode->count / 2; step > 1; step /= 2)

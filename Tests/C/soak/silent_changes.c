@@ -18,7 +18,7 @@
 static void change_addresses(struct text *text)
 {
     static const char *const links[] = { "a", "c", "p", "lo" };
-    char                     name[IF_NAMESIZE], command[96];
+    char name[IF_NAMESIZE], command[96];
 
     for (unsigned i = 0; i < COUNT(links); i++)
         if (if_indextoname(world_index(links[i]), name) != NULL) {
@@ -39,9 +39,9 @@ static int set_label(change bits, struct world *world, struct change_made *ret)
 {
     static const char *const prefixes[] = { "2001:db8::/64", "2001:db8:c::/64", "2001:db8:1::/48", "2001:db8::3/128",
                                             "fd00:2::/64" };
-    const char              *prefix = prefixes[random_take(&bits, COUNT(prefixes))];
-    const bool               adds = random_take(&bits, 3) != 0;
-    char                     command[96];
+    const char *prefix = prefixes[random_take(&bits, COUNT(prefixes))];
+    const bool adds = random_take(&bits, 3) != 0;
+    char command[96];
 
     (void)world;
     snprintf(ret->prefix, sizeof ret->prefix, "::/0");
@@ -56,7 +56,7 @@ static int set_label(change bits, struct world *world, struct change_made *ret)
 static int add_source(change bits, struct world *world, struct change_made *ret)
 {
     static const char *const sources[] = { "2001:db8::3/64", "2001:db8::4/64", "fd00:2::2/64" };
-    char                     name[IF_NAMESIZE], command[96];
+    char name[IF_NAMESIZE], command[96];
 
     (void)world;
     if (if_indextoname(world_index("a"), name) == NULL)
@@ -71,9 +71,9 @@ static int set_policy(change bits, struct world *world, struct change_made *ret)
 {
     static const char *const blocked[] = { "198.51.100.0/25", "100.64.0.0/10", "192.0.2.128/25", "2001:db8:1::/64",
                                            "2001:db8:9::/64" };
-    const char              *prefix = blocked[random_take(&bits, COUNT(blocked))];
-    const bool               adds = random_take(&bits, 2) == 0;
-    char                     command[96];
+    const char *prefix = blocked[random_take(&bits, COUNT(blocked))];
+    const bool adds = random_take(&bits, 2) == 0;
+    char command[96];
 
     (void)world;
     snprintf(ret->prefix, sizeof ret->prefix, "%s", prefix);
@@ -87,8 +87,8 @@ static int set_localnet(change bits, struct world *world, struct change_made *re
 {
     static const char *const names[] = { "net.ipv4.conf.all.route_localnet", "net.ipv4.conf.a.route_localnet",
                                          "net.ipv4.conf.c.route_localnet" };
-    const char              *name = names[random_take(&bits, COUNT(names))];
-    const char              *value = random_take(&bits, 2) == 0 ? "1" : "0";
+    const char *name = names[random_take(&bits, COUNT(names))];
+    const char *value = random_take(&bits, 2) == 0 ? "1" : "0";
 
     (void)world;
     text_add(&ret->text, "sysctl %s=%s", name, value);
@@ -102,9 +102,9 @@ static const char *const servers[] = { "192.0.2.53",     "198.51.100.53",       
 
 static void write_servers(const char *path, const char *addresses)
 {
-    char   file[256] = "# servers\n", first[64], second[64];
+    char file[256] = "# servers\n", first[64], second[64];
     size_t length = strlen(file);
-    int    count = sscanf(addresses, "%63s %63s", first, second);
+    int count = sscanf(addresses, "%63s %63s", first, second);
 
     if (count >= 1)
         length += (size_t)snprintf(file + length, sizeof file - length, "nameserver %s\n", first);
@@ -127,8 +127,8 @@ static int write_resolv_conf(change bits, struct world *world, struct change_mad
 static int mount_resolv_conf(change bits, struct world *world, struct change_made *ret)
 {
     static const char *const files[] = { ETC_ASIDE "first", ETC_ASIDE "second" };
-    const char              *file = files[random_take(&bits, COUNT(files))];
-    const char              *addresses = servers[random_take(&bits, COUNT(servers))];
+    const char *file = files[random_take(&bits, COUNT(files))];
+    const char *addresses = servers[random_take(&bits, COUNT(servers))];
 
     if (world->mounts > 0 && random_take(&bits, 2) == 0) {
         text_add(&ret->text, "umount %s", ETC_RESOLV_CONF);

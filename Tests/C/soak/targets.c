@@ -15,8 +15,8 @@
 #define LEAST        12    /* and this many more */
 
 struct suspicion {
-    bool     is_suspect, is_settled; /* to be compared; compared, and right */
-    unsigned calls;                  /* when it was last right */
+    bool is_suspect, is_settled; /* to be compared; compared, and right */
+    unsigned calls;              /* when it was last right */
 };
 
 /* ---- Making ----------------------------------------------------------------------------------------------------- */
@@ -74,9 +74,9 @@ static void note_fetched(struct targets *targets, SCNetworkReachabilityRef targe
 /* Returns the number of changes that it has seen. */
 static int drive_once(struct targets *targets, double seconds)
 {
-    int                        changes = SCRunLoopPerform(targets->venues.driven, seconds);
+    int changes = SCRunLoopPerform(targets->venues.driven, seconds);
     SCNetworkReachabilityFlags flags;
-    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityRef target;
 
     if (changes < 0)
         fail_msg("SCRunLoopPerform: %s", SCErrorString(SCError()));
@@ -128,12 +128,12 @@ static void suspect_some(struct targets *targets)
 /* Whether the last callback is GetFlags and, of a suspect, whether all results agree. */
 static bool is_right(struct targets *targets, size_t i)
 {
-    const struct watched            *watched = &targets->items[i];
-    struct suspicion                *suspicion = &targets->suspicions[i];
-    const unsigned                   calls = watched_calls(watched);
+    const struct watched *watched = &targets->items[i];
+    struct suspicion *suspicion = &targets->suspicions[i];
+    const unsigned calls = watched_calls(watched);
     const SCNetworkReachabilityFlags reported = watched_reported(watched);
-    SCNetworkReachabilityFlags       flags = ~reported;
-    struct results                   results;
+    SCNetworkReachabilityFlags flags = ~reported;
+    struct results results;
 
     if (!SCNetworkReachabilityGetFlags(watched->target, &flags) || flags != reported)
         return false;
@@ -196,11 +196,11 @@ static void print_slow(struct targets *targets, const struct watched *wrong)
 
 const struct watched *targets_check(struct targets *targets, long long acknowledged)
 {
-    const long long       begin = watched_now(), end = begin + (long long)(patience_of(PATIENCE) * 1e9);
-    const double          slow = getenv("TEST_DENIED") != NULL ? SLOW_POLLING : SLOW;
-    unsigned             *calls = copy_calls(targets);
+    const long long begin = watched_now(), end = begin + (long long)(patience_of(PATIENCE) * 1e9);
+    const double slow = getenv("TEST_DENIED") != NULL ? SLOW_POLLING : SLOW;
+    unsigned *calls = copy_calls(targets);
     const struct watched *wrong;
-    double                wait = 0;
+    double wait = 0;
 
     targets->is_slow = targets->is_silent;
     suspect_some(targets);

@@ -11,15 +11,15 @@
 #include "soak/results.h"
 
 struct targets {
-    struct venues     venues;
-    struct watched   *items;
+    struct venues venues;
+    struct watched *items;
     struct suspicion *suspicions; /* one for each item */
-    size_t            count;
-    uint64_t          random;
-    struct healing   *healing;
-    unsigned long     comparisons;
-    bool              is_silent; /* disagreements that end are not printed */
-    bool              is_slow;   /* a disagreement was printed in this check */
+    size_t count;
+    uint64_t random;
+    struct healing *healing;
+    unsigned long comparisons;
+    bool is_silent; /* disagreements that end are not printed */
+    bool is_slow;   /* a disagreement was printed in this check */
 };
 
 /* `seed` decides what the targets are about. */

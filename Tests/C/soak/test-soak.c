@@ -68,7 +68,7 @@ static change draw_change(uint64_t *random, unsigned theme)
 /* Most episodes have few targets, and take little time. */
 static void draw_episode(uint64_t seed, unsigned long most_targets, bool floods, struct episode *ret)
 {
-    uint64_t       random = seed;
+    uint64_t random = seed;
     const unsigned theme = random_next(&random) % (2 * CHANGE_TABLES);
 
     ret->seed = random_next(&random);
@@ -81,7 +81,7 @@ static void draw_episode(uint64_t seed, unsigned long most_targets, bool floods,
 
 static void expect_right(unsigned long seed, struct episode *episode, struct tally *tally)
 {
-    const size_t        failed = episode_play(episode, from_environment("SOAK_VERBOSE", 0) != 0, tally);
+    const size_t failed = episode_play(episode, from_environment("SOAK_VERBOSE", 0) != 0, tally);
     static struct tally unused;
 
     unit_expect_no_complaint();
@@ -121,9 +121,9 @@ TEST(all_results_agree_after_random_changes)
     const unsigned long steps = from_environment("SOAK_STEPS", usual(STEPS));
     const unsigned long floods = from_environment("SOAK_FLOODS", 0);
     const unsigned long targets = from_environment("SOAK_TARGETS", usual(TARGETS));
-    const long long     limit = (long long)from_environment("SOAK_MINUTES", 0) * 60 * 1000000000LL;
-    const long long     began = watched_now();
-    unsigned long       seed = from_environment("SOAK_SEED", (unsigned long)time(NULL));
+    const long long limit = (long long)from_environment("SOAK_MINUTES", 0) * 60 * 1000000000LL;
+    const long long began = watched_now();
+    unsigned long seed = from_environment("SOAK_SEED", (unsigned long)time(NULL));
     static struct tally tally;
 
     print_message("SOAK_SEED=%lu SOAK_STEPS=%lu SOAK_TARGETS=%lu\n", seed, steps, targets);
@@ -131,7 +131,7 @@ TEST(all_results_agree_after_random_changes)
            (limit == 0 || watched_now() - began < limit);
          seed++) {
         const unsigned long before = tally.changes;
-        struct episode      episode;
+        struct episode episode;
 
         draw_episode(seed, targets, floods != 0, &episode);
         if (floods == 0 && episode.count > steps - tally.changes)

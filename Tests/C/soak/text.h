@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 struct text {
-    char   bytes[320];
+    char bytes[320];
     size_t length;
 };
 

@@ -27,7 +27,7 @@ static bool wait_for_turn(struct venues *venues)
 static void *drive(void *argument)
 {
     struct venues *venues = argument;
-    SCRunLoopRef   loop;
+    SCRunLoopRef loop;
 
     pthread_mutex_lock(&venues->lock);
     loop = venues->loops[venues->started++];

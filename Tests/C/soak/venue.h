@@ -25,14 +25,14 @@ enum venue {
 #define VENUE_THREADS 2
 
 struct venues {
-    SCRunLoopRef    driven, loops[VENUE_THREADS];
-    pthread_t       threads[VENUE_THREADS];
-    unsigned        started;
-    struct queue    queue;
+    SCRunLoopRef driven, loops[VENUE_THREADS];
+    pthread_t threads[VENUE_THREADS];
+    unsigned started;
+    struct queue queue;
     pthread_mutex_t lock;
-    pthread_cond_t  news;
-    bool            stopped, over;
-    unsigned        waiting; /* threads that have stopped */
+    pthread_cond_t news;
+    bool stopped, over;
+    unsigned waiting; /* threads that have stopped */
 };
 
 void venues_open(struct venues *ret);

@@ -56,9 +56,9 @@ static void note_first_flags(struct report *report, SCNetworkReachabilityFlags f
 
 void watched_open(struct watched *ret, const struct aim *aim, enum venue venue, struct venues *venues)
 {
-    struct report               *report = calloc(1, sizeof *report);
+    struct report *report = calloc(1, sizeof *report);
     SCNetworkReachabilityContext context = { .info = report, .retain = retain_report, .release = release_report };
-    SCNetworkReachabilityFlags   flags = 0;
+    SCNetworkReachabilityFlags flags = 0;
 
     if (report == NULL)
         abort();

@@ -12,16 +12,16 @@
 /* What the callbacks have reported. The target and the watched own it together: the last callback can run after the
  * target was unscheduled. */
 struct report {
-    atomic_uint   references;
+    atomic_uint references;
     atomic_ullong word; /* the number of callbacks in the upper half, the last flags in the lower half */
-    atomic_llong  time; /* of the last callback, in nanoseconds; see watched_now */
+    atomic_llong time;  /* of the last callback, in nanoseconds; see watched_now */
 };
 
 struct watched {
     SCNetworkReachabilityRef target;
-    struct aim               aim;
-    enum venue               venue;
-    struct report           *report;
+    struct aim aim;
+    enum venue venue;
+    struct report *report;
 };
 
 void watched_open(struct watched *ret, const struct aim *aim, enum venue venue, struct venues *venues);

@@ -133,7 +133,7 @@ void world_close(struct world *world)
 
 unsigned world_index(const char *name)
 {
-    const char     renamed[2] = { (char)(name[0] == 'a' ? 'e' : 'f'), '\0' };
+    const char renamed[2] = { (char)(name[0] == 'a' ? 'e' : 'f'), '\0' };
     const unsigned index = writer_index(name);
 
     return index != 0 || (name[0] != 'a' && name[0] != 'c') || name[1] != '\0' ? index : writer_index(renamed);
@@ -141,8 +141,8 @@ unsigned world_index(const char *name)
 
 unsigned long world_drops(void)
 {
-    FILE         *table = fopen("/proc/thread-self/net/netlink", "re");
-    char          line[256];
+    FILE *table = fopen("/proc/thread-self/net/netlink", "re");
+    char line[256];
     unsigned long drops = 0, value;
 
     if (table == NULL)

@@ -13,18 +13,18 @@
 #include "support/writer.h"
 
 struct world {
-    struct writer          writer;
-    int                    tun;
-    struct router          router; /* on b */
-    struct namespace_other other;  /* links are moved there */
-    unsigned               mounts; /* over resolv.conf */
+    struct writer writer;
+    int tun;
+    struct router router;         /* on b */
+    struct namespace_other other; /* links are moved there */
+    unsigned mounts;              /* over resolv.conf */
 };
 
 void world_open(struct world *ret);
 void world_close(struct world *world);
 
 /* Makes "a", "c" or "p" usable: up, with a carrier, addresses and routes. The text has the commands of ip(8). */
-void        world_restore(struct world *world, const char *link);
+void world_restore(struct world *world, const char *link);
 const char *world_restore_text(const char *link);
 
 /* Runs a command of ip(8), and adds it to the text. Returns whether it succeeded. */

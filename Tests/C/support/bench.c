@@ -109,7 +109,7 @@ static void *run_work(void *queue)
 static void run_one(struct bench *bench)
 {
     const unsigned long performs = queue_performs(&bench->queue);
-    pthread_t           thread;
+    pthread_t thread;
 
     if (queue_count(&bench->queue) == 0)
         queue_await(&bench->queue, performs + 1);

@@ -16,22 +16,22 @@ enum bench_way {
 
 /* For TEST_EACH. */
 struct bench_row {
-    const char    *name;
+    const char *name;
     enum bench_way way;
 };
 extern const struct bench_row bench_rows[3];
 
 struct bench {
-    enum bench_way             way;
-    SCNetworkReachabilityRef   target;
-    SCRunLoopRef               loop;  /* BENCH_LOOP */
-    struct queue               queue; /* the others */
-    int                        calls;
-    SCNetworkReachabilityFlags flags;     /* of the last call */
-    bool                       elsewhere; /* a call came outside the work of the queue, or for another target */
-    void (*inside)(struct bench *bench);  /* called in each callback */
-    void                 *more;           /* for `inside`, like the fields below */
-    int                   result;
+    enum bench_way way;
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef loop;  /* BENCH_LOOP */
+    struct queue queue; /* the others */
+    int calls;
+    SCNetworkReachabilityFlags flags;    /* of the last call */
+    bool elsewhere;                      /* a call came outside the work of the queue, or for another target */
+    void (*inside)(struct bench *bench); /* called in each callback */
+    void *more;                          /* for `inside`, like the fields below */
+    int result;
     struct unit_deferral *close;
 };
 

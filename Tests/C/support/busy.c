@@ -40,7 +40,7 @@ static void run_at_once(void *info, void (*work)(void *), void *argument)
 static void begin_scheduler(SCNetworkReachabilityRef target)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
-    struct timespec                      end;
+    struct timespec end;
 
     MUST(SCNetworkReachabilitySetCallback(target, count_call, NULL));
     MUST(SCNetworkReachabilitySetScheduler(target, &scheduler));
@@ -61,9 +61,9 @@ static bool is_name(int number)
 
 static void begin_one(int number)
 {
-    const char *const         name = is_name(number) ? "localhost" : "127.0.0.1";
+    const char *const name = is_name(number) ? "localhost" : "127.0.0.1";
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-    SCNetworkReachabilityRef  target = SCNetworkReachabilityCreateWithName(NULL, name);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, name);
 
     MUST(target != NULL);
     busy.targets[number] = target;
@@ -107,7 +107,7 @@ static SCNetworkReachabilityFlags expected_flags(int number)
 
 static void must_return_flags(int number)
 {
-    SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
     SCNetworkReachabilityFlags flags = 0xdeadbeef;
 
     MUST(SCNetworkReachabilityGetFlags(busy.targets[number], &flags));

@@ -12,10 +12,10 @@
 enum { BUSY_QUERIED, BUSY_OWN, BUSY_OTHER, BUSY_NAME, BUSY_SCHEDULER, BUSY_FOREIGN, BUSY_TARGETS };
 
 extern struct busy {
-    SCRunLoopRef             own, loop;             /* the thread's own, and a new one */
+    SCRunLoopRef own, loop;                         /* the thread's own, and a new one */
     SCNetworkReachabilityRef targets[BUSY_TARGETS]; /* 127.0.0.1, except two names */
-    int                      calls;                 /* on loops */
-    bool                     left_scheduler;
+    int calls;                                      /* on loops */
+    bool left_scheduler;
 } busy;
 
 /* Fills it. The network namespace's lo is to be up. */

@@ -84,7 +84,7 @@ void crowd_route(bool present, const char *prefix, const char *gateway)
 unsigned crowd_settle(void)
 {
     unsigned count = 0;
-    int      calls;
+    int calls;
 
     do {
         calls = SCRunLoopPerform(crowd.loop, 0.1); /* the kernel adds IPv6 addresses on another thread */

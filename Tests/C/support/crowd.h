@@ -10,10 +10,10 @@
 enum { CROWD_LIMIT = 1000 };
 
 struct crowd {
-    SCRunLoopRef               loop;
-    SCNetworkReachabilityRef   targets[CROWD_LIMIT]; /* NULL: not scheduled */
-    SCNetworkReachabilityFlags flags[CROWD_LIMIT];   /* of the last callback, or when it was scheduled */
-    unsigned                   calls;
+    SCRunLoopRef loop;
+    SCNetworkReachabilityRef targets[CROWD_LIMIT]; /* NULL: not scheduled */
+    SCNetworkReachabilityFlags flags[CROWD_LIMIT]; /* of the last callback, or when it was scheduled */
+    unsigned calls;
     void (*at_first_call)(void); /* NULL: nothing */
     struct writer writer;
 };

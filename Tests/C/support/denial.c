@@ -21,10 +21,10 @@ static enum denial imposed; /* of netlink or a part of it */
 /* A filter refuses a system call if one argument has a given value. It sees only numbers, so the level of an option or
  * the length of an address shows the family of a descriptor. */
 struct rule {
-    int      call;
+    int call;
     unsigned argument; /* counting from 0 */
     uint32_t value;
-    int      error;
+    int error;
 };
 
 #define RULES 2 /* at most, to a denial */
@@ -94,8 +94,8 @@ static void put_rule(struct sock_filter *filter, const struct rule *rule)
 static bool install(const struct rule rules[RULES])
 {
     struct sock_filter instructions[INSTRUCTIONS * RULES + 1];
-    struct sock_fprog  program = { .filter = instructions };
-    size_t             count = 0;
+    struct sock_fprog program = { .filter = instructions };
+    size_t count = 0;
 
     for (size_t i = 0; i < RULES && rules[i].error != 0; i++, count += INSTRUCTIONS)
         put_rule(&instructions[count], &rules[i]);

@@ -26,8 +26,8 @@ void descriptors_read(struct descriptors *ret)
 void descriptors_expect(const struct descriptors *then)
 {
     struct descriptors now;
-    char               path[32], what[256];
-    ssize_t            length;
+    char path[32], what[256];
+    ssize_t length;
 
     descriptors_read(&now);
     for (int fd = 0; fd < DESCRIPTORS; fd++) {
@@ -42,7 +42,7 @@ void descriptors_expect(const struct descriptors *then)
 
 void descriptors_await(const struct descriptors *then)
 {
-    const double       end = watcher_now() + patience_of(PATIENCE);
+    const double end = watcher_now() + patience_of(PATIENCE);
     struct descriptors now;
 
     do {

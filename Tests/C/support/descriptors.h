@@ -10,7 +10,7 @@
 
 struct descriptors {
     bool open[DESCRIPTORS];
-    int  highest;
+    int highest;
 };
 
 void descriptors_read(struct descriptors *ret);

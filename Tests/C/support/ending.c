@@ -16,9 +16,9 @@
 /* A thread of the library has no name of its own yet when it starts, so all threads count. */
 static unsigned count_threads(void)
 {
-    DIR                 *tasks = opendir("/proc/self/task");
+    DIR *tasks = opendir("/proc/self/task");
     const struct dirent *task;
-    unsigned             count = 0;
+    unsigned count = 0;
 
     if (tasks == NULL)
         return 1;
@@ -30,7 +30,7 @@ static unsigned count_threads(void)
 
 __attribute__((destructor)) static void await_end(void)
 {
-    const char  *under = getenv("TEST_UNDER");
+    const char *under = getenv("TEST_UNDER");
     const time_t end = time(NULL) + PATIENCE;
 
     if (under == NULL || strcmp(under, "valgrind") != 0)

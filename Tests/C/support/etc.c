@@ -81,7 +81,7 @@ void etc_make_directory(const char *path)
 
 void etc_set_servers(const char *servers, int seconds)
 {
-    char   text[512] = "", copy[256], *rest = NULL;
+    char text[512] = "", copy[256], *rest = NULL;
     size_t length = 0;
 
     snprintf(copy, sizeof copy, "%s", servers);
@@ -103,9 +103,9 @@ static bool mount_empty(const char *path)
 static bool enter(void)
 {
     static char cache[4 * 1024 * 1024];
-    const int   fd = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
-    ssize_t     length = 0;
-    int         copy;
+    const int fd = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
+    ssize_t length = 0;
+    int copy;
 
     if (fd >= 0) {
         length = read(fd, cache, sizeof cache);

@@ -12,10 +12,10 @@
 struct sockaddr_storage expect_sockaddr(const char *text)
 {
     struct sockaddr_storage storage = { 0 };
-    struct sockaddr_in     *in = (struct sockaddr_in *)&storage;
-    struct sockaddr_in6    *in6 = (struct sockaddr_in6 *)&storage;
-    const char             *zone = strchr(text, '%');
-    char                    digits[64];
+    struct sockaddr_in *in = (struct sockaddr_in *)&storage;
+    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&storage;
+    const char *zone = strchr(text, '%');
+    char digits[64];
 
     snprintf(digits, sizeof digits, "%.*s", zone == NULL ? (int)strlen(text) : (int)(zone - text), text);
     if (inet_pton(AF_INET, digits, &in->sin_addr) == 1) {
@@ -66,7 +66,7 @@ SCNetworkReachabilityRef expect_pair(const char *local, const char *remote)
 SCNetworkReachabilityRef expect_bound_pair(const char *local, const char *remote, const char *interface)
 {
     const struct sockaddr_storage from = expect_sockaddr(local), to = expect_sockaddr(remote);
-    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
     options.localAddress = (const struct sockaddr *)&from;
     options.remoteAddress = (const struct sockaddr *)&to;
@@ -77,7 +77,7 @@ SCNetworkReachabilityRef expect_bound_pair(const char *local, const char *remote
 SCNetworkReachabilityRef expect_bound(const char *address, const char *interface)
 {
     const struct sockaddr_storage storage = expect_sockaddr(address);
-    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
     options.remoteAddress = (const struct sockaddr *)&storage;
     options.interfaceName = interface;
@@ -87,7 +87,7 @@ SCNetworkReachabilityRef expect_bound(const char *address, const char *interface
 SCNetworkReachabilityRef expect_option(const char *address, uint32_t option)
 {
     const struct sockaddr_storage storage = expect_sockaddr(address);
-    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
     options.remoteAddress = (const struct sockaddr *)&storage;
     options.options = option;

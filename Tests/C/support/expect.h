@@ -30,7 +30,7 @@ SCNetworkReachabilityRef expect_bound_pair(const char *local, const char *remote
 SCNetworkReachabilityRef expect_option(const char *address, uint32_t option);
 
 SCNetworkReachabilityFlags expect_flags_of(SCNetworkReachabilityRef target);
-SCNetworkReachabilityPath  expect_path_of(SCNetworkReachabilityRef target);
+SCNetworkReachabilityPath expect_path_of(SCNetworkReachabilityRef target);
 
 /* Returns these flags or, if netlink is denied (denial.h), those of them that a socket shows. The assertions below use
  * it. */

@@ -30,12 +30,12 @@ ssize_t (*faults_send)(int fd, const void *bytes, size_t length, int flags);
 int (*faults_socket)(int domain, int type, int protocol);
 
 /* Any thread and signal handler may read these: no lock. */
-static atomic_bool           armed;
-static atomic_int            error_wanted;
-static atomic_uint           to_pass, to_fail, struck;
-static atomic_bool           loses;
+static atomic_bool armed;
+static atomic_int error_wanted;
+static atomic_uint to_pass, to_fail, struck;
+static atomic_bool loses;
 static _Atomic(const char *) function_wanted, function_struck;
-static atomic_long           blocks;
+static atomic_long blocks;
 
 /* Calls, by the errors that they can have. */
 enum kind {
@@ -77,7 +77,7 @@ static bool take_one(atomic_uint *number)
 #define PLACES 1024
 static struct {
     _Atomic(const void *) places[PLACES];
-    atomic_ulong          count; /* of all faults */
+    atomic_ulong count; /* of all faults */
 } * visited;
 
 __attribute__((constructor)) static void map_visited(void)
@@ -308,7 +308,7 @@ RECEIVE_CALL(recvmsg, (int fd, struct msghdr *message, int flags), fd, message, 
 /* The last argument exists only with certain flags. Without them it is never used. */
 #define LAST_ARGUMENT(type, after) \
     va_list arguments; \
-    type    last_argument; \
+    type last_argument; \
     va_start(arguments, after); \
     last_argument = va_arg(arguments, type); \
     va_end(arguments)

@@ -19,10 +19,10 @@
 /* A call fails only with an errno that it can have: EINTR if it can be interrupted, EAGAIN if it sends or is of
  * pthread.h. Those of pthread.h and allocations also fail with ENOMEM. */
 struct fault {
-    int         error;
-    unsigned    nth;      /* which of the calls that can fail so; 0 and 1: the next */
-    unsigned    count;    /* how many in a row; 0: one */
-    bool        loses;    /* a receive that fails has taken the datagram off the queue */
+    int error;
+    unsigned nth;         /* which of the calls that can fail so; 0 and 1: the next */
+    unsigned count;       /* how many in a row; 0: one */
+    bool loses;           /* a receive that fails has taken the datagram off the queue */
     const char *function; /* only its calls count; NULL: all */
 };
 
@@ -38,8 +38,8 @@ unsigned faults_struck(void);
 /* How many calls have failed since the program began, and the places in the library's code where they were made: the
  * return addresses. Forked processes count, too. */
 unsigned long faults_count(void);
-size_t        faults_places(void);
-const void   *faults_place(size_t i);
+size_t faults_places(void);
+const void *faults_place(size_t i);
 
 /* How many blocks of memory the library holds. */
 long faults_blocks(void);

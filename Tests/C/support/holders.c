@@ -16,7 +16,7 @@ struct text {
 
 static struct text read_link(const char *format, const char *name)
 {
-    char        path[64];
+    char path[64];
     struct text text = { "" };
 
     snprintf(path, sizeof path, format, name);
@@ -33,8 +33,8 @@ static struct text namespace_of_thread(const char *name)
 /* The namespace of a socket, or the one that a descriptor is. */
 static struct text namespace_of_descriptor(const char *name)
 {
-    const int   of_socket = ioctl(atoi(name), SIOCGSKNS);
-    char        number[16];
+    const int of_socket = ioctl(atoi(name), SIOCGSKNS);
+    char number[16];
     struct text text;
 
     if (of_socket < 0)
@@ -48,7 +48,7 @@ static struct text namespace_of_descriptor(const char *name)
 static void print_each(const char *directory, struct text (*namespace_of)(const char *name))
 {
     const struct text own = read_link("/proc/%s/ns/net", "thread-self");
-    DIR              *entries = opendir(directory);
+    DIR *entries = opendir(directory);
 
     for (const struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
         const struct text text = entry->d_name[0] == '.' ? own : namespace_of(entry->d_name);

@@ -41,9 +41,9 @@ static int64_t next_deadline(SCRunLoopRef loop)
 /* True if the descriptor is readable for another reason than changes that must be fetched. */
 static bool is_readable(SCRunLoopRef loop)
 {
-    struct pollfd         poller = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
+    struct pollfd poller = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
     const struct timespec now = { 0 };
-    bool                  has_changes;
+    bool has_changes;
 
     runloop_lock(loop);
     has_changes = !list_is_empty(&loop->changes);
@@ -54,7 +54,7 @@ static bool is_readable(SCRunLoopRef loop)
 int idle_perform(SCRunLoopRef loop)
 {
     int64_t left = 0;
-    int     calls;
+    int calls;
 
     do {
         calls = SCRunLoopPerform(loop, left <= 0 || left >= NEAR ? 0 : (double)left / (double)SECOND);
@@ -77,9 +77,9 @@ bool idle_await(SCRunLoopRef loop)
 
 bool idle_thread_waits(pid_t thread)
 {
-    char  path[64];
+    char path[64];
     FILE *file;
-    long  call = -1;
+    long call = -1;
 
     snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)thread);
     file = fopen(path, "re");
@@ -97,9 +97,9 @@ bool idle_thread_waits(pid_t thread)
 
 static unsigned count_waiting_threads(void)
 {
-    DIR           *tasks = opendir("/proc/self/task");
+    DIR *tasks = opendir("/proc/self/task");
     struct dirent *entry;
-    unsigned       waiting = 0;
+    unsigned waiting = 0;
 
     while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
         const pid_t thread = (pid_t)atoi(entry->d_name);

@@ -12,7 +12,7 @@ const void *listener_retain(const void *info)
 void listener_release(const void *info)
 {
     struct listener *listener = (struct listener *)(uintptr_t)info;
-    sem_t           *news = listener->news; /* after the last release a test may use the listener again */
+    sem_t *news = listener->news; /* after the last release a test may use the listener again */
 
     atomic_fetch_add(&listener->releases, 1);
     unit_complain_if(atomic_fetch_sub(&listener->references, 1) <= 0, "released more often than retained");
@@ -22,7 +22,7 @@ void listener_release(const void *info)
 
 void listener_called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    struct listener           *listener = info;
+    struct listener *listener = info;
     SCNetworkReachabilityFlags inside;
 
     unit_complain_if(atomic_fetch_add(&listener->inside, 1) != 0, "two calls at a time");

@@ -14,15 +14,15 @@
 
 /* Keep it static: then a late call is detected and does not crash. */
 struct listener {
-    const struct queue        *queue;      /* calls must come in its work; NULL: anywhere */
-    SCNetworkReachabilityFlags never;      /* flags that no call has */
-    sem_t                     *news;       /* posted after each call and each release; may be NULL */
-    atomic_int                 references; /* held by the library */
-    atomic_int                 releases, calls, inside;
+    const struct queue *queue;        /* calls must come in its work; NULL: anywhere */
+    SCNetworkReachabilityFlags never; /* flags that no call has */
+    sem_t *news;                      /* posted after each call and each release; may be NULL */
+    atomic_int references;            /* held by the library */
+    atomic_int releases, calls, inside;
 };
 
 const void *listener_retain(const void *listener);
-void        listener_release(const void *listener);
+void listener_release(const void *listener);
 
 /* The callback. */
 void listener_called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *listener);

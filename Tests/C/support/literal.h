@@ -13,8 +13,8 @@
 static inline struct address make(const char *text)
 {
     struct address address = { 0 };
-    char           zone[16];
-    uint32_t       scope;
+    char zone[16];
+    uint32_t scope;
 
     if (text != NULL && !address_parse(text, &address, zone, &scope))
         fail_msg("%s is no address", text);

@@ -104,7 +104,7 @@ void names_end_group(void)
 SCNetworkReachabilityRef names_bound_target(const char *name, const char *interface, uint32_t mark)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    SCNetworkReachabilityRef     target;
+    SCNetworkReachabilityRef target;
 
     options.nodename = name;
     options.interfaceName = interface[0] != '\0' ? interface : NULL;
@@ -117,10 +117,10 @@ SCNetworkReachabilityRef names_bound_target(const char *name, const char *interf
 
 static void add_address(char *text, size_t size, const struct sockaddr_storage *address)
 {
-    const struct sockaddr_in  *in = (const struct sockaddr_in *)address;
+    const struct sockaddr_in *in = (const struct sockaddr_in *)address;
     const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
-    const size_t               length = strlen(text);
-    char                       digits[INET6_ADDRSTRLEN] = "none";
+    const size_t length = strlen(text);
+    char digits[INET6_ADDRSTRLEN] = "none";
 
     if (address->ss_family == AF_INET)
         inet_ntop(AF_INET, &in->sin_addr, digits, sizeof digits);
@@ -138,8 +138,8 @@ static void fail_at(const char *what, const char *wanted, const char *got, const
 void names_expect_addresses(SCNetworkReachabilityRef target, const char *text, const char *file, int line)
 {
     struct sockaddr_storage addresses[64];
-    char                    got[2048] = "", counted[16], wanted[16];
-    const size_t            count = SCNetworkReachabilityGetResolvedAddresses(target, addresses, 64);
+    char got[2048] = "", counted[16], wanted[16];
+    const size_t count = SCNetworkReachabilityGetResolvedAddresses(target, addresses, 64);
 
     for (size_t i = 0; i < count && i < 64; i++)
         add_address(got, sizeof got, &addresses[i]);
@@ -154,7 +154,7 @@ void names_expect_addresses(SCNetworkReachabilityRef target, const char *text, c
 void names_expect_destination(SCNetworkReachabilityRef target, const char *text, const char *file, int line)
 {
     const SCNetworkReachabilityPath path = expect_path_of(target);
-    char                            got[64] = "";
+    char got[64] = "";
 
     add_address(got, sizeof got, &path.destination);
     if (strcmp(got, text) != 0)
@@ -176,7 +176,7 @@ void names_await_queries(const char *name, unsigned count)
 
 void names_drive_until(const struct watcher *watcher, const char *name, unsigned count)
 {
-    const double  end = watcher_now() + patience_of(PATIENCE);
+    const double end = watcher_now() + patience_of(PATIENCE);
     struct pollfd pollers[] = { { .fd = SCRunLoopGetFileDescriptor(watcher->loop), .events = POLLIN },
                                 { .fd = nameserver_news(names_server), .events = POLLIN } };
 
@@ -199,9 +199,9 @@ bool names_is_looking(SCNetworkReachabilityRef target)
 
 void names_settle(const struct watcher *watcher)
 {
-    const double  end = watcher_now() + patience_of(PATIENCE);
+    const double end = watcher_now() + patience_of(PATIENCE);
     struct pollfd poller = { .fd = SCRunLoopGetFileDescriptor(watcher->loop), .events = POLLIN };
-    bool          looking;
+    bool looking;
 
     do {
         looking = names_is_looking(watcher->target);
@@ -226,7 +226,7 @@ void names_await_result(SCNetworkReachabilityRef target)
 
 static void read_comm(const char *thread, char ret[32])
 {
-    char  path[300];
+    char path[300];
     FILE *file;
 
     snprintf(path, sizeof path, "/proc/self/task/%s/comm", thread);
@@ -262,8 +262,8 @@ static unsigned count_all_threads(void)
 /* Returns the number of threads that were listed. The list ends early if a thread ends meanwhile. */
 static unsigned list_threads(bool with_closer, unsigned *ret_count)
 {
-    DIR     *directory = opendir("/proc/self/task");
-    char     main_thread[16], own_comm[32], comm[32];
+    DIR *directory = opendir("/proc/self/task");
+    char main_thread[16], own_comm[32], comm[32];
     unsigned listed = 0;
 
     assert_non_null(directory);

@@ -67,7 +67,7 @@ void names_await_result(SCNetworkReachabilityRef target);
 
 /* Counts the resolver threads of the library, or waits until there are this many at most, or none. */
 unsigned names_count_threads(void);
-void     names_await_threads(unsigned limit);
-void     names_await_no_thread(void);
+void names_await_threads(unsigned limit);
+void names_await_no_thread(void);
 
 #endif

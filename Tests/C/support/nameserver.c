@@ -31,57 +31,57 @@ enum { NO_ERROR = 0, SERVER_FAILURE = 2, NO_SUCH_NAME = 3, REFUSED = 5, SILENCE 
 
 /* The source of a datagram, and the address at which it arrived: the reply must come from that. */
 struct peer {
-    int                     fd;
+    int fd;
     struct sockaddr_storage address;
-    socklen_t               address_length;
+    socklen_t address_length;
     _Alignas(struct cmsghdr) char control[128];
     size_t control_length;
 };
 
 struct message {
     uint8_t bytes[REPLY_SIZE];
-    size_t  length;
+    size_t length;
 };
 
 struct delayed {
-    bool           used, held;
-    int64_t        due; /* milliseconds */
-    char           name[NAME_SIZE];
-    struct peer    peer;
+    bool used, held;
+    int64_t due; /* milliseconds */
+    char name[NAME_SIZE];
+    struct peer peer;
     struct message reply;
 };
 
 struct connection {
-    int     fd; /* -1: none */
+    int fd; /* -1: none */
     uint8_t bytes[SIZE];
-    size_t  length;
+    size_t length;
 };
 
 struct queried {
-    char     name[NAME_SIZE];
+    char name[NAME_SIZE];
     uint16_t type;
     unsigned count;
 };
 
 struct nameserver {
-    pthread_t         thread;
-    pid_t             id;
-    int               wake, news;
-    int               sockets[SOCKETS]; /* used by the thread alone, like the two below */
+    pthread_t thread;
+    pid_t id;
+    int wake, news;
+    int sockets[SOCKETS]; /* used by the thread alone, like the two below */
     struct connection connections[CONNECTIONS];
-    struct delayed    delayed[DELAYED];
+    struct delayed delayed[DELAYED];
 
     pthread_mutex_t lock; /* for all below */
-    pthread_cond_t  settled;
-    bool            ready, listens, should_listen, should_end, silent;
-    char            moves[NAME_SIZE];
-    bool            moves_fail;
-    unsigned        failing_type;
-    char            released_prefix[NAME_SIZE];
-    bool            releases_prefix;
-    struct queried  queried[QUERIES];
-    size_t          queried_count;
-    unsigned        over_tcp;
+    pthread_cond_t settled;
+    bool ready, listens, should_listen, should_end, silent;
+    char moves[NAME_SIZE];
+    bool moves_fail;
+    unsigned failing_type;
+    char released_prefix[NAME_SIZE];
+    bool releases_prefix;
+    struct queried queried[QUERIES];
+    size_t queried_count;
+    unsigned over_tcp;
 };
 
 static int64_t milliseconds(void)
@@ -100,11 +100,11 @@ static bool begins(const char *text, const char *prefix)
 /* ---- Queries and replies ---------------------------------------------------------------------------------------- */
 
 struct query {
-    char     name[NAME_SIZE], label[64]; /* the whole, and what is before the first dot */
+    char name[NAME_SIZE], label[64]; /* the whole, and what is before the first dot */
     uint16_t type;
-    size_t   end;  /* of the question, in the message */
+    size_t end;    /* of the question, in the message */
     unsigned turn; /* the number of earlier queries */
-    bool     over_tcp;
+    bool over_tcp;
 };
 
 static uint16_t get16(const uint8_t *bytes)
@@ -150,7 +150,7 @@ static int addresses_of(struct nameserver *server, const struct query *query, ch
 {
     static const struct {
         const char *label, *addresses;
-        int         code;
+        int code;
     } rows[] = {
         { "ok", "198.51.100.7 2001:db8:1::7", NO_ERROR },
         { "two", "203.0.113.7 198.51.100.7", NO_ERROR },
@@ -201,9 +201,9 @@ static int addresses_of(struct nameserver *server, const struct query *query, ch
 
 static void add_address(struct message *reply, const struct query *query, const char *text)
 {
-    const int    family = query->type == NAMESERVER_A ? AF_INET : query->type == NAMESERVER_AAAA ? AF_INET6 : AF_UNSPEC;
+    const int family = query->type == NAMESERVER_A ? AF_INET : query->type == NAMESERVER_AAAA ? AF_INET6 : AF_UNSPEC;
     const size_t size = family == AF_INET ? 4 : 16;
-    uint8_t     *record = reply->bytes + reply->length, address[16];
+    uint8_t *record = reply->bytes + reply->length, address[16];
 
     if (family == AF_UNSPEC || inet_pton(family, text, address) != 1 || reply->length + 12 + size > REPLY_SIZE)
         return;
@@ -222,7 +222,7 @@ static void add_address(struct message *reply, const struct query *query, const 
 static void add_alias(struct message *reply, unsigned owner, unsigned number)
 {
     uint8_t *record = reply->bytes + reply->length;
-    char     label[6];
+    char label[6];
 
     put16(record, 0xc000 | owner);
     put16(record + 2, 5); /* CNAME */
@@ -282,9 +282,9 @@ static bool is_long(const struct query *query)
 static bool make_reply(struct nameserver *server, const uint8_t *question, const struct query *query,
                        struct message *ret)
 {
-    char       addresses[REPLY_SIZE], *rest = NULL;
-    const int  known = addresses_of(server, query, addresses);
-    const int  code = query->type == server->failing_type ? SERVER_FAILURE : known;
+    char addresses[REPLY_SIZE], *rest = NULL;
+    const int known = addresses_of(server, query, addresses);
+    const int code = query->type == server->failing_type ? SERVER_FAILURE : known;
     const bool truncated = is_long(query) && !query->over_tcp;
 
     if (code == SILENCE || server->silent)
@@ -338,7 +338,7 @@ static bool consider(struct nameserver *server, const uint8_t *bytes, size_t len
 
 static void send_reply(struct peer *peer, struct message *reply)
 {
-    struct iovec  part = { .iov_base = reply->bytes, .iov_len = reply->length };
+    struct iovec part = { .iov_base = reply->bytes, .iov_len = reply->length };
     struct msghdr header = { .msg_name = &peer->address,
                              .msg_namelen = peer->address_length,
                              .msg_iov = &part,
@@ -377,18 +377,18 @@ static void forget_interface(struct msghdr *header)
 
 static void read_datagram(struct nameserver *server, int fd)
 {
-    struct peer    peer = { .fd = fd };
+    struct peer peer = { .fd = fd };
     struct message reply;
-    struct query   query;
-    uint8_t        bytes[SIZE];
-    struct iovec   part = { .iov_base = bytes, .iov_len = sizeof bytes };
-    struct msghdr  header = { .msg_name = &peer.address,
-                              .msg_namelen = sizeof peer.address,
-                              .msg_iov = &part,
-                              .msg_iovlen = 1,
-                              .msg_control = peer.control,
-                              .msg_controllen = sizeof peer.control };
-    const ssize_t  length = recvmsg(fd, &header, MSG_DONTWAIT);
+    struct query query;
+    uint8_t bytes[SIZE];
+    struct iovec part = { .iov_base = bytes, .iov_len = sizeof bytes };
+    struct msghdr header = { .msg_name = &peer.address,
+                             .msg_namelen = sizeof peer.address,
+                             .msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = peer.control,
+                             .msg_controllen = sizeof peer.control };
+    const ssize_t length = recvmsg(fd, &header, MSG_DONTWAIT);
 
     if (length < 0 || !consider(server, bytes, (size_t)length, false, &query, &reply))
         return;
@@ -471,10 +471,10 @@ static void send_framed(int fd, const uint8_t *bytes, size_t length, bool slowly
 /* The first whole question in the buffer. False: there is none. */
 static bool reply_to_first_query(struct nameserver *server, struct connection *connection)
 {
-    const size_t   length = connection->length < 2 ? SIZE : 2u + get16(connection->bytes);
+    const size_t length = connection->length < 2 ? SIZE : 2u + get16(connection->bytes);
     struct message reply;
-    struct query   query;
-    uint8_t        framed[2 + REPLY_SIZE];
+    struct query query;
+    uint8_t framed[2 + REPLY_SIZE];
 
     if (length > connection->length)
         return false;
@@ -506,11 +506,11 @@ static void read_connection(struct nameserver *server, struct connection *connec
 
 static int open_socket(int family, int type)
 {
-    const int           one = 1;
-    const int           fd = socket(family, type | SOCK_CLOEXEC, 0);
-    struct sockaddr_in  in = { .sin_family = AF_INET, .sin_port = htons(53) };
+    const int one = 1;
+    const int fd = socket(family, type | SOCK_CLOEXEC, 0);
+    struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(53) };
     struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(53) };
-    bool                good = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0;
+    bool good = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0;
 
     if (family == AF_INET)
         good = good && setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &one, sizeof one) == 0 &&
@@ -558,7 +558,7 @@ static void close_sockets(struct nameserver *server)
 static bool obey(struct nameserver *server)
 {
     uint64_t value;
-    bool     goes_on;
+    bool goes_on;
 
     (void)!read(server->wake, &value, sizeof value);
     pthread_mutex_lock(&server->lock);

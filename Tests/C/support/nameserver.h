@@ -30,7 +30,7 @@ struct nameserver;
 
 /* Starts a server in the network namespace of the calling thread, on a new thread. */
 struct nameserver *nameserver_open(void);
-void               nameserver_close(struct nameserver *server);
+void nameserver_close(struct nameserver *server);
 
 /* The thread's id, by which ip(8) knows the namespace: `netns ID`. */
 pid_t nameserver_thread(const struct nameserver *server);
@@ -54,7 +54,7 @@ unsigned nameserver_count(struct nameserver *server, const char *name, enum name
 unsigned nameserver_count_tcp(struct nameserver *server);
 
 /* A descriptor for poll(2) that is readable after a query, until nameserver_take_news. */
-int  nameserver_news(const struct nameserver *server);
+int nameserver_news(const struct nameserver *server);
 void nameserver_take_news(const struct nameserver *server);
 
 /* Waits until a name was queried this many times. A time limit fails the test. */

@@ -44,9 +44,9 @@ extern char **environ;
 
 static bool write_file(const char *path, const char *text)
 {
-    const int     fd = open(path, O_WRONLY | O_CLOEXEC);
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
     const ssize_t length = (ssize_t)strlen(text);
-    bool          written;
+    bool written;
 
     if (fd < 0)
         return false;
@@ -60,7 +60,7 @@ static bool enter_user_namespace(void)
 {
     const uid_t uid = geteuid();
     const gid_t gid = getegid();
-    char        map[64];
+    char map[64];
 
     if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
         return false;
@@ -103,10 +103,10 @@ bool namespace_enter_mounts(void)
 
 static struct {
     pthread_t thread;
-    sem_t     requested, done;
+    sem_t requested, done;
     void (*run)(void *argument); /* NULL: no more */
     void *argument;
-    int   netns;
+    int netns;
 } aside;
 
 /* Belongs to the thread that uses the other one, not to that other thread or to a forked child. */
@@ -183,7 +183,7 @@ void namespace_go(int fd)
 bool namespace_drop_privilege(bool to_other_user)
 {
     struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-    struct __user_cap_data_struct   data[_LINUX_CAPABILITY_U32S_3];
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 
     if (to_other_user &&
         (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) != 0 || setresuid(OTHER_USER, OTHER_USER, OTHER_USER) != 0))
@@ -200,9 +200,9 @@ bool namespace_drop_privilege(bool to_other_user)
 /* Reads everything as text. Text that does not fit is discarded. */
 static void read_all(int fd, char *text, size_t size)
 {
-    size_t  length = 0;
+    size_t length = 0;
     ssize_t got;
-    char    rest[256];
+    char rest[256];
 
     for (;;) {
         const bool full = length + 1 >= size;
@@ -220,13 +220,13 @@ static void read_all(int fd, char *text, size_t size)
 
 struct command {
     char *const *arguments;
-    int          output, error;
-    pid_t        child;
+    int output, error;
+    pid_t child;
 };
 
 static void spawn(void *argument)
 {
-    struct command            *command = argument;
+    struct command *command = argument;
     posix_spawn_file_actions_t actions;
 
     posix_spawn_file_actions_init(&actions);
@@ -241,7 +241,7 @@ static void spawn(void *argument)
 static int run(char *const arguments[], char *output, size_t size)
 {
     struct command command = { .arguments = arguments, .error = EPERM };
-    int            ends[2], status;
+    int ends[2], status;
 
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     command.output = ends[1];
@@ -260,9 +260,9 @@ static int run(char *const arguments[], char *output, size_t size)
 
 static int run_ip(char *command, char *output, size_t size)
 {
-    char  *arguments[64] = { "ip" };
+    char *arguments[64] = { "ip" };
     size_t count = 1;
-    char  *rest = NULL;
+    char *rest = NULL;
 
     for (char *word = strtok_r(command, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
         assert_true(count < 63);
@@ -273,7 +273,7 @@ static int run_ip(char *command, char *output, size_t size)
 
 void namespace_ip(const char *format, ...)
 {
-    char    command[512], copy[512], output[1024];
+    char command[512], copy[512], output[1024];
     va_list arguments;
 
     va_start(arguments, format);
@@ -286,7 +286,7 @@ void namespace_ip(const char *format, ...)
 
 bool namespace_try_ip(const char *format, ...)
 {
-    char    command[512], output[1024];
+    char command[512], output[1024];
     va_list arguments;
 
     va_start(arguments, format);
@@ -316,12 +316,12 @@ void namespace_sysctl(const char *name, const char *value)
 
 struct listener {
     unsigned groups;
-    int      fd, error;
+    int fd, error;
 };
 
 static void open_listener(void *argument)
 {
-    struct listener         *listener = argument;
+    struct listener *listener = argument;
     const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = listener->groups };
 
     listener->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
@@ -331,7 +331,7 @@ static void open_listener(void *argument)
 bool namespace_kernel_is_older(int major, int minor)
 {
     struct utsname system;
-    int            is_major, is_minor;
+    int is_major, is_minor;
 
     assert_int_equal(uname(&system), 0);
     assert_int_equal(sscanf(system.release, "%d.%d", &is_major, &is_minor), 2);
@@ -352,7 +352,7 @@ int namespace_listen(unsigned groups)
 static void await_rtnl(int fd)
 {
     const struct {
-        struct nlmsghdr  header;
+        struct nlmsghdr header;
         struct ifinfomsg link;
     } request = { .header = { .nlmsg_len = sizeof request,
                               .nlmsg_type = RTM_GETLINK,
@@ -362,7 +362,7 @@ static void await_rtnl(int fd)
     struct pollfd poller = { .fd = fd, .events = POLLIN };
     union {
         struct nlmsghdr header;
-        char            bytes[8192];
+        char bytes[8192];
     } reply = { .header = { 0 } };
 
     assert_int_equal(send(fd, &request, sizeof request, 0), sizeof request);
@@ -376,10 +376,10 @@ static void await_rtnl(int fd)
  * too. */
 static bool await(unsigned groups, bool (*holds)(const void *), const void *argument)
 {
-    const double  end = watcher_now() + patience_of(PATIENCE) / 1000;
+    const double end = watcher_now() + patience_of(PATIENCE) / 1000;
     struct pollfd poller = { .fd = namespace_listen(groups), .events = POLLIN };
-    char          buffer[8192];
-    bool          held;
+    char buffer[8192];
+    bool held;
 
     while (!(held = holds(argument)) && watcher_now() < end) {
         (void)poll(&poller, 1, RECHECK);
@@ -394,8 +394,8 @@ static bool await(unsigned groups, bool (*holds)(const void *), const void *argu
 static bool is_running(const char *interface)
 {
     struct ifreq request = { 0 };
-    const int    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool         running;
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool running;
 
     assert_true(fd >= 0);
     snprintf(request.ifr_name, sizeof request.ifr_name, "%s", interface);
@@ -436,9 +436,9 @@ void namespace_await_gone(const char *interface)
 /* True if the table of IPv6 routes has the local route of an address (32 hexadecimal digits). */
 static bool has_local_route(const char *address)
 {
-    FILE    *file = fopen("/proc/thread-self/net/ipv6_route", "re");
-    char     destination[33];
-    bool     found = false;
+    FILE *file = fopen("/proc/thread-self/net/ipv6_route", "re");
+    char destination[33];
+    bool found = false;
     unsigned length, flags;
 
     assert_non_null(file);
@@ -450,9 +450,9 @@ static bool has_local_route(const char *address)
 
 static bool holds_settled(const void *unused)
 {
-    FILE    *file = fopen("/proc/thread-self/net/if_inet6", "re");
-    char     address[33];
-    bool     settled = true;
+    FILE *file = fopen("/proc/thread-self/net/if_inet6", "re");
+    char address[33];
+    bool settled = true;
     unsigned flags;
 
     (void)unused;
@@ -467,7 +467,7 @@ static bool holds_settled(const void *unused)
 static void print_addresses(void)
 {
     FILE *file = fopen("/proc/thread-self/net/if_inet6", "re");
-    char  line[128];
+    char line[128];
 
     while (file != NULL && fgets(line, sizeof line, file) != NULL)
         print_message("%.32s%s %s", line, has_local_route(line) ? "" : ", no local route,", line + 32);
@@ -485,8 +485,8 @@ void namespace_await_addresses(void)
 
 static bool holds_duplicate(const void *unused)
 {
-    FILE    *file = fopen("/proc/thread-self/net/if_inet6", "re");
-    bool     found = false;
+    FILE *file = fopen("/proc/thread-self/net/if_inet6", "re");
+    bool found = false;
     unsigned flags;
 
     (void)unused;
@@ -533,7 +533,7 @@ void namespace_add_second_pair(void)
 static int add_tun_or_tap(const char *name, short kind)
 {
     struct ifreq request = { .ifr_flags = kind | IFF_NO_PI };
-    const int    fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
+    const int fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
 
     if (fd < 0)
         return -1;
@@ -571,7 +571,7 @@ static _Noreturn void serve(int socket)
 
 static bool await_other(const struct namespace_other *other)
 {
-    char    status = 1;
+    char status = 1;
     ssize_t got;
 
     do
@@ -582,7 +582,7 @@ static bool await_other(const struct namespace_other *other)
 
 struct birth {
     pid_t child;
-    int   ends[2];
+    int ends[2];
 };
 
 static void give_birth(void *argument)

@@ -29,7 +29,7 @@ void namespace_end_aside(void);
 void namespace_aside(void (*run)(void *argument), void *argument);
 
 /* A descriptor of the namespace of the calling thread, and the way back to it. Only this thread moves. */
-int  namespace_keep(void);
+int namespace_keep(void);
 void namespace_go(int fd);
 
 /* Makes a sandbox: the calling thread can no longer enter another namespace, but it can still change its own.
@@ -82,7 +82,7 @@ int namespace_add_tap(const char *name);
 /* A second namespace, with a child process in it: `ip link set dev b netns PID` moves an interface there. */
 struct namespace_other {
     pid_t pid;
-    int   socket;
+    int socket;
 };
 void namespace_other_open(struct namespace_other *ret);
 void namespace_other_ip(const struct namespace_other *other, const char *command);

@@ -20,7 +20,7 @@ uint32_t notes_add(struct notes *notes, uint32_t chain, const char *key, const c
     const uint32_t place = (uint32_t)notes->length, key_length = (uint32_t)strlen(key);
     const uint32_t value_length = (uint32_t)strlen(value) + 1, size = (key_length + value_length + 3) / 4 * 4;
     const uint32_t head[] = { notes->bytes[FIRST_CHAIN + chain], size, key_length, value_length, 0, IN_USE };
-    char          *at = (char *)notes->bytes + place;
+    char *at = (char *)notes->bytes + place;
 
     assert_true(place + sizeof head + size <= sizeof notes->bytes);
     memcpy(at, head, sizeof head);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct notes {
-    size_t   length;
+    size_t length;
     uint32_t bytes[1024];
 };
 

@@ -31,8 +31,8 @@ void pretend_require(void)
 void pretend_type(const char *interface, const char *type)
 {
     char text[64], path[64], name[] = "/tmp/uevent-XXXXXX";
-    int  length = snprintf(text, sizeof text, "INTERFACE=%s\nDEVTYPE=%s\n", interface, type);
-    int  fd = mkstemp(name);
+    int length = snprintf(text, sizeof text, "INTERFACE=%s\nDEVTYPE=%s\n", interface, type);
+    int fd = mkstemp(name);
 
     snprintf(path, sizeof path, "/sys/class/net/%s/uevent", interface);
     if (fd < 0 || write(fd, text, (size_t)length) != length || mount(name, path, "none", MS_BIND, NULL) != 0)

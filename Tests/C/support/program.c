@@ -25,7 +25,7 @@ const char *program_argument;
 
 const char *program_path(void)
 {
-    static char   path[4096];
+    static char path[4096];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
 
     path[length < 0 ? 0 : length] = '\0';
@@ -35,11 +35,11 @@ const char *program_path(void)
 /* Reads all output. Text that does not fit is discarded. False: the program did not end in time. */
 static bool read_all(int fd, char *text, size_t size)
 {
-    const double  end = watcher_now() + patience_of(PATIENCE);
+    const double end = watcher_now() + patience_of(PATIENCE);
     struct pollfd poller = { .fd = fd, .events = POLLIN };
-    size_t        length = 0;
-    ssize_t       got = -1;
-    char          bytes[512];
+    size_t length = 0;
+    ssize_t got = -1;
+    char bytes[512];
 
     while (got != 0 && watcher_now() < end) {
         if (poll(&poller, 1, 1000) <= 0 || (got = read(fd, bytes, sizeof bytes)) < 0)
@@ -55,10 +55,10 @@ static bool read_all(int fd, char *text, size_t size)
 
 void program_run(const char *part, struct program *ret)
 {
-    char *const                arguments[] = { (char *)(uintptr_t)program_path(), (char *)(uintptr_t)part, NULL };
+    char *const arguments[] = { (char *)(uintptr_t)program_path(), (char *)(uintptr_t)part, NULL };
     posix_spawn_file_actions_t actions;
-    pid_t                      child;
-    int                        ends[2];
+    pid_t child;
+    int ends[2];
 
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     posix_spawn_file_actions_init(&actions);

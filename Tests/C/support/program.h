@@ -6,7 +6,7 @@
  * tests. For behaviour that a running test cannot observe, such as the end of a process. */
 
 struct program {
-    int  status;       /* as of waitpid(2) */
+    int status;        /* as of waitpid(2) */
     char output[4096]; /* both stdout and stderr */
 };
 

@@ -46,7 +46,7 @@ static void run(struct queue *queue, const struct queue_work *work)
 bool queue_run(struct queue *queue)
 {
     struct queue_work work;
-    const bool        taken = queue_take(queue, &work);
+    const bool taken = queue_take(queue, &work);
 
     if (taken)
         run(queue, &work);
@@ -60,7 +60,7 @@ bool queue_is_here(const struct queue *queue)
 
 static void *serve(void *argument)
 {
-    struct queue     *queue = argument;
+    struct queue *queue = argument;
     struct queue_work work;
 
     pthread_mutex_lock(&queue->lock);
@@ -147,8 +147,8 @@ static bool await_news(struct queue *queue, bool (*holds)(const struct queue *qu
                        unsigned long value)
 {
     struct timespec end;
-    bool            done;
-    int             error = 0;
+    bool done;
+    int error = 0;
 
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += patience_of(PATIENCE);

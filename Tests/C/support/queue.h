@@ -18,17 +18,17 @@ struct queue_work {
 };
 
 struct queue {
-    pthread_mutex_t    lock;
-    pthread_cond_t     news;
+    pthread_mutex_t lock;
+    pthread_cond_t news;
     struct queue_work *works; /* pending, the oldest first */
-    size_t             count, capacity;
-    size_t             most;     /* the maximum number of pending works */
-    unsigned long      performs; /* the total number of works */
-    bool               over;
-    pthread_t          threads[QUEUE_THREADS];
-    unsigned           thread_count;
-    atomic_int         references; /* held by the library */
-    atomic_int         releases;
+    size_t count, capacity;
+    size_t most;            /* the maximum number of pending works */
+    unsigned long performs; /* the total number of works */
+    bool over;
+    pthread_t threads[QUEUE_THREADS];
+    unsigned thread_count;
+    atomic_int references; /* held by the library */
+    atomic_int releases;
 };
 
 /* Without a thread the test runs the work. An error fails the test. The queue stays where it is. */
@@ -40,13 +40,13 @@ void queue_close(struct queue *queue);
 
 /* With both hooks, which count references and releases. */
 SCNetworkReachabilityScheduler queue_scheduler(struct queue *queue);
-SCBoolean                      queue_set(struct queue *queue, SCNetworkReachabilityRef target);
+SCBoolean queue_set(struct queue *queue, SCNetworkReachabilityRef target);
 
 /* Waits until the library has queued this many works in total. A time limit fails the test. */
-void          queue_await(struct queue *queue, unsigned long performs);
+void queue_await(struct queue *queue, unsigned long performs);
 unsigned long queue_performs(struct queue *queue);
-size_t        queue_count(struct queue *queue);
-size_t        queue_most(struct queue *queue);
+size_t queue_count(struct queue *queue);
+size_t queue_most(struct queue *queue);
 
 /* Takes out, or runs, the oldest work. False: there is none. */
 bool queue_take(struct queue *queue, struct queue_work *ret);

@@ -79,7 +79,7 @@ static void add_second_pair(void)
 void race_prepare_address_deleted(void)
 {
     struct writer writer;
-    char          prefix[32];
+    char prefix[32];
 
     add_second_pair();
     unit_check(writer_open(&writer), "writer");
@@ -106,10 +106,10 @@ void race_prepare_link_lowered(void)
 /* ---- The writer's thread ---------------------------------------------------------------------------------------- */
 
 static struct {
-    pthread_t                 thread;
+    pthread_t thread;
     const struct race_change *change;
-    atomic_int                wanted, done; /* rounds */
-    atomic_bool               over;
+    atomic_int wanted, done; /* rounds */
+    atomic_bool over;
 } writing;
 
 static cpu_set_t given; /* the processors that the process may use */
@@ -118,7 +118,7 @@ static cpu_set_t given; /* the processors that the process may use */
 static void pin(int number)
 {
     cpu_set_t one;
-    int       processor = -1;
+    int processor = -1;
 
     do
         while (!CPU_ISSET(++processor, &given))

@@ -20,7 +20,7 @@ struct race_change {
     void (*restore)(struct writer *writer);
     bool after; /* whether the destination can still be reached when the path has ended */
     bool slow;  /* the kernel takes its time between the last message and the change */
-    int  share; /* makes 1/share of the rounds, as each is slow; 0: all */
+    int share;  /* makes 1/share of the rounds, as each is slow; 0: all */
 };
 
 /* In a large table, the address that the default route depends on. */

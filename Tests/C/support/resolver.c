@@ -21,27 +21,27 @@
 #define PATIENCE  20 /* seconds: an event that takes longer has failed */
 #define NAME_SIZE 1025
 
-int  __wrap_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret);
+int __wrap_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret);
 void __wrap_freeaddrinfo(struct addrinfo *list);
 
 /* A look-up in progress, on the stack of its thread. */
 struct call {
     struct call *next;
-    const char  *name;
+    const char *name;
     char namespace[64];
     bool hangs;
 };
 
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t  changed;
-    resolver_rule  *rule;
-    struct call    *calls;
-    unsigned        count, hanging;
-    bool            none_hangs;
-    char            log[RESOLVER_LOG][NAME_SIZE];
-    long            lists;
-    const char     *complaint;
+    pthread_cond_t changed;
+    resolver_rule *rule;
+    struct call *calls;
+    unsigned count, hanging;
+    bool none_hangs;
+    char log[RESOLVER_LOG][NAME_SIZE];
+    long lists;
+    const char *complaint;
 } resolver = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
 /* In a child: another thread of the parent may have held the lock, and waiters are gone. */
@@ -79,15 +79,15 @@ static void complain_if_locked(bool wrong, const char *what)
 /* ---- The result ------------------------------------------------------------------------------------------------- */
 
 struct entry {
-    struct addrinfo    info; /* first: its address is the address of the allocation */
+    struct addrinfo info; /* first: its address is the address of the allocation */
     struct sockaddr_un address;
 };
 
 static void fill_entry(struct entry *entry, char *word)
 {
-    struct sockaddr_in  *in = (struct sockaddr_in *)(void *)&entry->address;
+    struct sockaddr_in *in = (struct sockaddr_in *)(void *)&entry->address;
     struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)(void *)&entry->address;
-    char                *zone = strchr(word, '%');
+    char *zone = strchr(word, '%');
 
     if (zone != NULL)
         *zone++ = '\0';
@@ -110,7 +110,7 @@ static void fill_entry(struct entry *entry, char *word)
 
 static struct addrinfo *make_list(const char *addresses)
 {
-    char            *text = strdup(addresses), *rest = NULL;
+    char *text = strdup(addresses), *rest = NULL;
     struct addrinfo *list = NULL, **end = &list;
 
     for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
@@ -142,7 +142,7 @@ void __wrap_freeaddrinfo(struct addrinfo *list)
 static bool has_all_signals_blocked(void)
 {
     sigset_t mask;
-    bool     blocked = true;
+    bool blocked = true;
 
     pthread_sigmask(SIG_BLOCK, NULL, &mask);
     for (int signal = 1; signal <= SIGRTMAX; signal++)
@@ -189,7 +189,7 @@ static void hang_locked(struct call *call)
 
 int __wrap_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret)
 {
-    struct call           call = { .name = name };
+    struct call call = { .name = name };
     struct resolver_reply reply;
 
     if (readlink("/proc/thread-self/ns/net", call.namespace, sizeof call.namespace - 1) < 0)
@@ -263,7 +263,7 @@ static struct timespec in_patience(void)
 bool resolver_await_calls(const char *name, unsigned calls)
 {
     const struct timespec end = in_patience();
-    bool                  come;
+    bool come;
 
     pthread_mutex_lock(&resolver.lock);
     while (!(come = calls_locked(name) >= calls))
@@ -276,7 +276,7 @@ bool resolver_await_calls(const char *name, unsigned calls)
 bool resolver_await_hanging(unsigned count)
 {
     const struct timespec end = in_patience();
-    bool                  come;
+    bool come;
 
     pthread_mutex_lock(&resolver.lock);
     while (!(come = resolver.hanging == count))
@@ -289,13 +289,13 @@ bool resolver_await_hanging(unsigned count)
 /* A new thread still has another name. A thread that is about to end still has this name. */
 unsigned resolver_threads(void)
 {
-    DIR     *directory = opendir("/proc/self/task");
+    DIR *directory = opendir("/proc/self/task");
     unsigned count = 0;
 
     if (directory == NULL)
         return 0;
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        char  path[300], comm[32] = "";
+        char path[300], comm[32] = "";
         FILE *file;
 
         snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 struct resolver_reply {
-    bool        hangs;     /* until resolver_release */
-    int         error;     /* EAI_...; 0: none */
+    bool hangs;            /* until resolver_release */
+    int error;             /* EAI_...; 0: none */
     const char *addresses; /* "192.0.2.1 fe80::1%7"; "unix" is an address of another family; "": an empty list */
 };
 

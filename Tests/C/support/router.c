@@ -20,8 +20,8 @@
 #define ROUTE_OPTION_LEN 3  /* in units of 8 bytes */
 
 struct route_option {
-    uint8_t         type, length, prefix_length, preference;
-    uint32_t        lifetime;
+    uint8_t type, length, prefix_length, preference;
+    uint32_t lifetime;
     struct in6_addr prefix;
 };
 
@@ -88,9 +88,9 @@ static size_t put_route(char *buffer, const char *prefix, unsigned lifetime)
 int router_send(const struct router *router, const struct router_advertisement *advertisement)
 {
     struct nd_router_advert header = { .nd_ra_type = ND_ROUTER_ADVERT };
-    struct sockaddr_in6     all_nodes = { .sin6_family = AF_INET6, .sin6_scope_id = router->index };
-    char                    packet[128];
-    size_t                  length = sizeof header;
+    struct sockaddr_in6 all_nodes = { .sin6_family = AF_INET6, .sin6_scope_id = router->index };
+    char packet[128];
+    size_t length = sizeof header;
 
     header.nd_ra_router_lifetime = htons((uint16_t)advertisement->router_lifetime);
     memcpy(packet, &header, sizeof header);
@@ -107,7 +107,7 @@ void router_advertise(const struct router *router, const struct router_advertise
 
 int router_send_redirect(const struct router *router, const char *source, const char *address)
 {
-    struct nd_redirect  packet = { .nd_rd_type = ND_REDIRECT };
+    struct nd_redirect packet = { .nd_rd_type = ND_REDIRECT };
     struct sockaddr_in6 own = { .sin6_family = AF_INET6, .sin6_scope_id = router->index }, all_nodes = own;
 
     assert_int_equal(inet_pton(AF_INET6, source, &own.sin6_addr), 1);

@@ -8,17 +8,17 @@
 #define ROUTER_FOREVER 0xffffffffu
 
 struct router {
-    int      fd;
+    int fd;
     unsigned index;
 };
 
 /* Seconds; for prefixes and routes, ROUTER_FOREVER. A prefix has 64 bits, and gives no address. NULL: none. */
 struct router_advertisement {
-    unsigned    router_lifetime; /* of the default route, at most 9000 */
-    const char *prefix;          /* "2001:db8:5::" is on the link */
-    unsigned    prefix_lifetime;
+    unsigned router_lifetime; /* of the default route, at most 9000 */
+    const char *prefix;       /* "2001:db8:5::" is on the link */
+    unsigned prefix_lifetime;
     const char *route; /* a route of 64 bits over the router (RFC 4191) */
-    unsigned    route_lifetime;
+    unsigned route_lifetime;
 };
 
 /* Opens a router on one interface of a pair, to the end of the test. The other interface accepts its advertisements. */
@@ -32,6 +32,6 @@ void router_advertise(const struct router *router, const struct router_advertise
 
 /* Sends a redirect: this address is on the link. `source`: the router's own address. */
 void router_redirect(const struct router *router, const char *source, const char *address);
-int  router_send_redirect(const struct router *router, const char *source, const char *address); /* or an errno */
+int router_send_redirect(const struct router *router, const char *source, const char *address); /* or an errno */
 
 #endif

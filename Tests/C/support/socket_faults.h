@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 struct socket_faults {
-    unsigned opened;                                /* UDP sockets for IPv6 */
-    int      open_error, bind_error, connect_error; /* for these sockets; 0: the call does not fail */
-    bool     denies_netlink;
+    unsigned opened;                           /* UDP sockets for IPv6 */
+    int open_error, bind_error, connect_error; /* for these sockets; 0: the call does not fail */
+    bool denies_netlink;
     unsigned netlink_denials;
 };
 

@@ -18,11 +18,11 @@
 
 #define MOST_TESTS 256
 
-static struct unit           unit;
-static struct unit_test     *tests; /* in the order of their lines */
-static struct unit_part     *parts;
+static struct unit unit;
+static struct unit_test *tests; /* in the order of their lines */
+static struct unit_part *parts;
 static _Atomic(const char *) complaint;
-static const char           *refusal; /* why no test can run; NULL: they can */
+static const char *refusal; /* why no test can run; NULL: they can */
 
 void unit_set(const struct unit *declared)
 {
@@ -88,7 +88,7 @@ struct unit_deferral {
 };
 
 static struct unit_deferral *deferrals; /* the latest one first */
-static pthread_mutex_t       deferrals_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t deferrals_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct unit_deferral *unit_defer(void (*undo)(void *argument), void *argument)
 {
@@ -185,8 +185,8 @@ static struct CMUnitTest test_for_cmocka(struct unit_test *test)
 static int run_range(struct unit_test *first, const struct unit_test *end, const enum denial *denial)
 {
     struct CMUnitTest all[MOST_TESTS] = { { 0 } };
-    size_t            count = 0;
-    int               status;
+    size_t count = 0;
+    int status;
 
     if (denial != NULL) {
         namespace_set_aside();
@@ -223,9 +223,9 @@ static void start_apart(struct unit_test *test)
 /* Prints the output of the test. Returns its exit status. */
 static int finish_apart(const struct unit_test *test)
 {
-    char   text[4096];
+    char text[4096];
     size_t length;
-    int    status = 0;
+    int status = 0;
 
     while (test->process > 0 && waitpid(test->process, &status, 0) < 0)
         if (errno != EINTR)
@@ -243,9 +243,9 @@ static int finish_apart(const struct unit_test *test)
  * valgrind they need the processor, and a few do. */
 static int run_apart(void)
 {
-    const int         at_once = unit_is_under("valgrind") ? 4 : MOST_TESTS;
+    const int at_once = unit_is_under("valgrind") ? 4 : MOST_TESTS;
     struct unit_test *next = tests;
-    int               status = 0, running = 0;
+    int status = 0, running = 0;
 
     for (const struct unit_test *test = tests; test != NULL; test = test->next) {
         for (; next != NULL && running < at_once; next = next->next, running++)

@@ -61,7 +61,7 @@ struct unit {
 /* A part: what the program does instead of its tests when its first argument is this name (program.h). The body returns
  * the exit status. */
 #define PART(part) \
-    static int                               part(void); \
+    static int part(void); \
     __attribute__((constructor)) static void part##_add(void) \
     { \
         static struct unit_part self = { #part, part }; \
@@ -73,7 +73,7 @@ struct unit {
  * skipped calls none. */
 struct unit_deferral;
 struct unit_deferral *unit_defer(void (*undo)(void *argument), void *argument);
-void                 *unit_cancel(struct unit_deferral *deferral); /* returns the argument */
+void *unit_cancel(struct unit_deferral *deferral); /* returns the argument */
 
 /* True if the tests run under this tool ("valgrind"; TEST_UNDER in the environment). NULL: under any tool, and so
  * slower. */
@@ -83,9 +83,9 @@ bool unit_is_under(const char *tool);
 void unit_check(int error, const char *what);
 
 /* Assertions for the other threads of a test: the first complaint fails the test later. */
-void        unit_complain_if(bool wrong, const char *what);
+void unit_complain_if(bool wrong, const char *what);
 const char *unit_complaint(void); /* NULL: none */
-void        unit_expect_no_complaint(void);
+void unit_expect_no_complaint(void);
 
 /* Announces a skip as Tests/run counts it, and skips. */
 #define SKIP(...) \
@@ -99,16 +99,16 @@ void        unit_expect_no_complaint(void);
 
 struct unit_test {
     const char *name;
-    int         line; /* for the order: the compiler chooses the order of constructors */
+    int line; /* for the order: the compiler chooses the order of constructors */
     void (*run)(const void *row);
     const char *row_name;
     const void *row;
     void (*setup)(void), (*teardown)(void);
-    int               uses_unit;     /* setup and teardown are those of the UNIT */
-    int               apart, denial; /* TEST_DENIED */
-    pid_t             process;       /* the test's own process, and its output */
-    FILE             *output;
-    char             *full_name; /* the name with its row; static, as cmocka may print it until the end */
+    int uses_unit;     /* setup and teardown are those of the UNIT */
+    int apart, denial; /* TEST_DENIED */
+    pid_t process;     /* the test's own process, and its output */
+    FILE *output;
+    char *full_name; /* the name with its row; static, as cmocka may print it until the end */
     struct unit_test *next;
 };
 

@@ -19,7 +19,7 @@ double watcher_now(void)
 
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    struct watcher            *watcher = info;
+    struct watcher *watcher = info;
     SCNetworkReachabilityFlags inside = ~flags;
 
     watcher->calls++;
@@ -31,7 +31,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 /* The objects of a watcher. At the end of a test the watcher itself may be gone. */
 struct scheduled {
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop;
+    SCRunLoopRef loop;
 };
 
 static void stop_scheduled(void *argument)
@@ -47,7 +47,7 @@ static void stop_scheduled(void *argument)
 void watcher_schedule_on(struct watcher *watcher, SCNetworkReachabilityRef target, SCRunLoopRef loop)
 {
     SCNetworkReachabilityContext context = { .info = watcher };
-    struct scheduled            *scheduled = malloc(sizeof *scheduled);
+    struct scheduled *scheduled = malloc(sizeof *scheduled);
 
     assert_non_null(scheduled);
     *watcher = (struct watcher){ .target = target, .loop = SCRunLoopRetain(loop) };
@@ -138,7 +138,7 @@ void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags f
 void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line)
 {
     const double end = watcher_now() + patience_of(PATIENCE);
-    const int    before = watcher->calls;
+    const int before = watcher->calls;
 
     flags = expect_detectable(flags);
     while ((watcher->calls == before || watcher->flags != flags) && watcher_now() < end)

@@ -7,12 +7,12 @@
 #include "support/expect.h"
 
 struct watcher {
-    SCNetworkReachabilityRef   target;
-    SCRunLoopRef               loop;
-    int                        calls;
-    SCNetworkReachabilityFlags flags;     /* the last call's argument */
-    bool                       disagreed; /* GetFlags returned other flags inside a callback */
-    struct unit_deferral      *stop;
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef loop;
+    int calls;
+    SCNetworkReachabilityFlags flags; /* the last call's argument */
+    bool disagreed;                   /* GetFlags returned other flags inside a callback */
+    struct unit_deferral *stop;
 };
 
 /* Takes over the reference to the target and schedules it, until watcher_stop or the end of the test. The watcher stays

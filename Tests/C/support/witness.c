@@ -40,7 +40,7 @@ static void close_deferred(void *unused)
 
 void witness_open(void)
 {
-    SCNetworkReachabilityContext         context = { .info = &witness.called };
+    SCNetworkReachabilityContext context = { .info = &witness.called };
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
 
     namespace_require_pair();

@@ -17,10 +17,10 @@
 
 extern struct witness {
     SCNetworkReachabilityRef target;
-    struct writer            writer;
-    unsigned                 index; /* of the pair's near end */
-    sem_t                    called;
-    struct unit_deferral    *close;
+    struct writer writer;
+    unsigned index; /* of the pair's near end */
+    sem_t called;
+    struct unit_deferral *close;
 } witness;
 
 /* The set-up of a test: namespace_require_pair, and the witness in it, until the end of the test. */

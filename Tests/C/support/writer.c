@@ -24,14 +24,14 @@
 /* A request under construction. Aligned as the header, which is its first part. */
 union request {
     struct nlmsghdr header;
-    char            bytes[REQUEST_SIZE];
+    char bytes[REQUEST_SIZE];
 };
 
 int writer_open(struct writer *ret)
 {
     const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
-    const int                one = 1;
-    int                      error;
+    const int one = 1;
+    int error;
 
     *ret = (struct writer){ .fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE) };
     if (ret->fd < 0)
@@ -71,8 +71,8 @@ static int verdict(struct writer *writer)
 
     for (;;) {
         const struct nlmsghdr *header = (const struct nlmsghdr *)reply;
-        const ssize_t          length = recv(writer->fd, reply, sizeof reply, 0);
-        int                    left = (int)length;
+        const ssize_t length = recv(writer->fd, reply, sizeof reply, 0);
+        int left = (int)length;
 
         if (length < 0 && errno == EINTR)
             continue;
@@ -125,7 +125,7 @@ int writer_flush(struct writer *writer)
                                    .nlmsg_type = NLMSG_NOOP,
                                    .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK,
                                    .nlmsg_seq = ++writer->sequence };
-    int                   error;
+    int error;
 
     memcpy(writer->batch + writer->filled, &last, sizeof last);
     error = send_all(writer, writer->batch, writer->filled + sizeof last);
@@ -172,9 +172,9 @@ struct ip {
 /* "ADDRESS" or "ADDRESS/BITS". False: not an address. */
 static bool parse(const char *text, struct ip *ret)
 {
-    char        address[64];
+    char address[64];
     const char *slash = strchr(text, '/');
-    size_t      length = slash != NULL ? (size_t)(slash - text) : strlen(text);
+    size_t length = slash != NULL ? (size_t)(slash - text) : strlen(text);
 
     memset(ret, 0, sizeof *ret);
     if (length >= sizeof address)
@@ -189,7 +189,7 @@ static bool parse(const char *text, struct ip *ret)
 
 static void put_gateway(struct nlmsghdr *header, uint8_t family, const struct ip *gateway)
 {
-    char     via[2 + 16];
+    char via[2 + 16];
     uint16_t other = gateway->family;
 
     if (gateway->family == family) {
@@ -215,10 +215,10 @@ int writer_link_add_pair(struct writer *writer, const char *name, const char *pe
 
 int writer_link_add_pair_at(struct writer *writer, unsigned index, const char *name, const char *peer)
 {
-    union request     request;
-    struct nlmsghdr  *header = begin(&request, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
+    union request request;
+    struct nlmsghdr *header = begin(&request, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
     struct ifinfomsg *link = mnl_nlmsg_put_extra_header(header, sizeof *link);
-    struct nlattr    *info, *data, *other;
+    struct nlattr *info, *data, *other;
 
     link->ifi_index = (int)index;
     mnl_attr_put_strz(header, IFLA_IFNAME, name);
@@ -236,8 +236,8 @@ int writer_link_add_pair_at(struct writer *writer, unsigned index, const char *n
 
 int writer_link_delete(struct writer *writer, unsigned index)
 {
-    union request     request;
-    struct nlmsghdr  *header = begin(&request, RTM_DELLINK, 0);
+    union request request;
+    struct nlmsghdr *header = begin(&request, RTM_DELLINK, 0);
     struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
     info->ifi_index = (int)index;
@@ -246,8 +246,8 @@ int writer_link_delete(struct writer *writer, unsigned index)
 
 int writer_link_up(struct writer *writer, unsigned index, bool up)
 {
-    union request     request;
-    struct nlmsghdr  *header = begin(&request, RTM_NEWLINK, 0);
+    union request request;
+    struct nlmsghdr *header = begin(&request, RTM_NEWLINK, 0);
     struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
     info->ifi_index = (int)index;
@@ -258,8 +258,8 @@ int writer_link_up(struct writer *writer, unsigned index, bool up)
 
 int writer_link_rename(struct writer *writer, unsigned index, const char *name)
 {
-    union request     request;
-    struct nlmsghdr  *header = begin(&request, RTM_NEWLINK, 0);
+    union request request;
+    struct nlmsghdr *header = begin(&request, RTM_NEWLINK, 0);
     struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
     info->ifi_index = (int)index;
@@ -269,8 +269,8 @@ int writer_link_rename(struct writer *writer, unsigned index, const char *name)
 
 int writer_link_move(struct writer *writer, unsigned index, pid_t to)
 {
-    union request     request;
-    struct nlmsghdr  *header = begin(&request, RTM_NEWLINK, 0);
+    union request request;
+    struct nlmsghdr *header = begin(&request, RTM_NEWLINK, 0);
     struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
     info->ifi_index = (int)index;
@@ -283,10 +283,10 @@ int writer_link_move(struct writer *writer, unsigned index, pid_t to)
 static int change_address(struct writer *writer, enum writer_action action, unsigned index, const char *prefix,
                           uint8_t flags)
 {
-    union request     request;
-    struct nlmsghdr  *header;
+    union request request;
+    struct nlmsghdr *header;
     struct ifaddrmsg *info;
-    struct ip         ip;
+    struct ip ip;
 
     if (!parse(prefix, &ip))
         return EINVAL;
@@ -316,10 +316,10 @@ int writer_address_tentative(struct writer *writer, unsigned index, const char *
 int writer_neighbour(struct writer *writer, unsigned index, const char *address, uint16_t state)
 {
     static const uint8_t hardware[6] = { 2, 0, 0, 0, 0, 1 };
-    union request        request;
-    struct nlmsghdr     *header;
-    struct ndmsg        *info;
-    struct ip            ip;
+    union request request;
+    struct nlmsghdr *header;
+    struct ndmsg *info;
+    struct ip ip;
 
     if (!parse(address, &ip))
         return EINVAL;
@@ -343,7 +343,7 @@ static bool put_legs(struct nlmsghdr *header, uint8_t family, const struct write
 
     for (int i = 0; i < 2; i++) {
         struct rtnexthop *hop = mnl_nlmsg_get_payload_tail(header);
-        struct ip         gateway;
+        struct ip gateway;
 
         mnl_nlmsg_put_extra_header(header, sizeof *hop);
         hop->rtnh_ifindex = (int)legs[i].index;
@@ -360,10 +360,10 @@ static bool put_legs(struct nlmsghdr *header, uint8_t family, const struct write
 
 int writer_route(struct writer *writer, enum writer_action action, const struct writer_route *route)
 {
-    union request    request;
+    union request request;
     struct nlmsghdr *header;
-    struct rtmsg    *info;
-    struct ip        ip, gateway, source, from = { 0 };
+    struct rtmsg *info;
+    struct ip ip, gateway, source, from = { 0 };
 
     if (!parse(route->prefix, &ip) || (route->gateway != NULL && !parse(route->gateway, &gateway)) ||
         (route->source != NULL && !parse(route->source, &source)) ||
@@ -413,7 +413,7 @@ static struct nlmsghdr *begin_nexthop(union request *request, enum writer_action
 {
     struct nlmsghdr *header = begin(request, action == WRITER_DELETE ? RTM_DELNEXTHOP : RTM_NEWNEXTHOP,
                                     flags_of(action));
-    struct nhmsg    *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    struct nhmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
     info->nh_family = family;
     info->nh_protocol = action == WRITER_DELETE ? 0 : PROTOCOL;
@@ -423,9 +423,9 @@ static struct nlmsghdr *begin_nexthop(union request *request, enum writer_action
 
 int writer_nexthop(struct writer *writer, enum writer_action action, unsigned id, const struct writer_leg *leg)
 {
-    union request    request;
+    union request request;
     struct nlmsghdr *header;
-    struct ip        gateway;
+    struct ip gateway;
 
     if (action == WRITER_DELETE)
         return commit(writer, begin_nexthop(&request, action, id, AF_UNSPEC));
@@ -440,8 +440,8 @@ int writer_nexthop(struct writer *writer, enum writer_action action, unsigned id
 int writer_nexthop_group(struct writer *writer, enum writer_action action, unsigned id, const unsigned *members,
                          size_t count)
 {
-    union request      request;
-    struct nlmsghdr   *header = begin_nexthop(&request, action, id, AF_UNSPEC);
+    union request request;
+    struct nlmsghdr *header = begin_nexthop(&request, action, id, AF_UNSPEC);
     struct nexthop_grp group[8] = { 0 };
 
     if (count > sizeof group / sizeof group[0])
@@ -468,10 +468,10 @@ static void put_selectors(struct nlmsghdr *header, const struct writer_rule *rul
 
 int writer_rule(struct writer *writer, enum writer_action action, const struct writer_rule *rule)
 {
-    union request        request;
-    struct nlmsghdr     *header;
+    union request request;
+    struct nlmsghdr *header;
     struct fib_rule_hdr *info;
-    struct ip            ip, from = { 0 };
+    struct ip ip, from = { 0 };
 
     if (!parse(rule->prefix, &ip) || (rule->from != NULL && !parse(rule->from, &from)))
         return EINVAL;

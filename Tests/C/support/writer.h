@@ -18,15 +18,15 @@
 struct nlmsghdr;
 
 struct writer {
-    int      fd;
+    int fd;
     uint32_t sequence;
-    char    *batch;  /* NULL: every change is sent at once */
-    size_t   filled; /* bytes of it */
-    int      failed; /* the first errno of a batch */
+    char *batch;   /* NULL: every change is sent at once */
+    size_t filled; /* bytes of it */
+    int failed;    /* the first errno of a batch */
 };
 
 /* Each call below returns 0 or the errno of the kernel. */
-int  writer_open(struct writer *ret);
+int writer_open(struct writer *ret);
 void writer_close(struct writer *writer);
 
 /* From now on until writer_flush, changes are collected and sent many at a time. The flush returns the first errno. */
@@ -38,12 +38,12 @@ enum writer_action { WRITER_ADD, WRITER_DELETE, WRITER_REPLACE, WRITER_APPEND };
 
 /* ---- Links. By index, which writer_index finds (0: there is none). */
 unsigned writer_index(const char *name);
-int      writer_link_add_pair(struct writer *writer, const char *name, const char *peer);
-int      writer_link_add_pair_at(struct writer *writer, unsigned index, const char *name, const char *peer);
-int      writer_link_delete(struct writer *writer, unsigned index);
-int      writer_link_up(struct writer *writer, unsigned index, bool up);
-int      writer_link_rename(struct writer *writer, unsigned index, const char *name);
-int      writer_link_move(struct writer *writer, unsigned index, pid_t to); /* to the namespace of a process */
+int writer_link_add_pair(struct writer *writer, const char *name, const char *peer);
+int writer_link_add_pair_at(struct writer *writer, unsigned index, const char *name, const char *peer);
+int writer_link_delete(struct writer *writer, unsigned index);
+int writer_link_up(struct writer *writer, unsigned index, bool up);
+int writer_link_rename(struct writer *writer, unsigned index, const char *name);
+int writer_link_move(struct writer *writer, unsigned index, pid_t to); /* to the namespace of a process */
 
 /* ---- Addresses: "192.0.2.2/24", "2001:db8::2/64" (without duplicate address detection; _tentative: with it). */
 int writer_address(struct writer *writer, enum writer_action action, unsigned index, const char *prefix);
@@ -54,18 +54,18 @@ int writer_neighbour(struct writer *writer, unsigned index, const char *address,
 
 /* ---- Routes. 0 and NULL: not given. */
 struct writer_leg {
-    unsigned    index;
+    unsigned index;
     const char *gateway;
 };
 
 struct writer_route {
-    const char       *prefix; /* "198.51.100.0/24"; "0.0.0.0/0" and "::/0" are defaults */
-    unsigned          index;
-    const char       *gateway; /* of the other family: a next hop of that family (IPv4 over IPv6) */
-    const char       *source;  /* the preferred source address */
-    const char       *from;    /* IPv6: a prefix; the route is for packets from it only */
-    unsigned          type;    /* RTN_...; 0: RTN_UNICAST */
-    unsigned          metric, table, nexthop, expires;
+    const char *prefix; /* "198.51.100.0/24"; "0.0.0.0/0" and "::/0" are defaults */
+    unsigned index;
+    const char *gateway; /* of the other family: a next hop of that family (IPv4 over IPv6) */
+    const char *source;  /* the preferred source address */
+    const char *from;    /* IPv6: a prefix; the route is for packets from it only */
+    unsigned type;       /* RTN_...; 0: RTN_UNICAST */
+    unsigned metric, table, nexthop, expires;
     struct writer_leg legs[2]; /* both given: a multipath route */
 };
 int writer_route(struct writer *writer, enum writer_action action, const struct writer_route *route);
@@ -78,10 +78,10 @@ int writer_nexthop_group(struct writer *writer, enum writer_action action, unsig
 /* ---- Rules: packets to a prefix ("0.0.0.0/0": all) do what FR_ACT_... says, FR_ACT_TO_TBL with a table. */
 struct writer_rule {
     const char *prefix;
-    unsigned    priority, action, table;
+    unsigned priority, action, table;
     const char *from, *iif, *oif; /* a source prefix and interfaces; NULL: any */
-    unsigned    mark;             /* 0: any */
-    bool        suppress_default; /* the table's default routes do not count: suppress_prefixlength 0 */
+    unsigned mark;                /* 0: any */
+    bool suppress_default;        /* the table's default routes do not count: suppress_prefixlength 0 */
 };
 int writer_rule(struct writer *writer, enum writer_action action, const struct writer_rule *rule);
 

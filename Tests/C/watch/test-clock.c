@@ -21,22 +21,22 @@
 #define START       (INT64_C(1000) * 1000 * 1000 * 1000)
 #define MILLISECOND (INT64_C(1000) * 1000)
 
-int     __real_clock_gettime(clockid_t clock, struct timespec *now);
-int     __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-int     __real_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
-int     __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __real_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
 ssize_t __real_send(int fd, const void *bytes, size_t length, int flags);
 ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
 ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
 ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
 
-static int64_t  now_is;     /* nanoseconds */
-static int64_t  send_takes; /* the same; each send moves the clock */
-static int      send_error; /* an errno; 0: sends work */
+static int64_t now_is;     /* nanoseconds */
+static int64_t send_takes; /* the same; each send moves the clock */
+static int send_error;     /* an errno; 0: sends work */
 static unsigned sends;
-static bool     loses_next;   /* the next message about a /24 is lost, and the receive reports a loss */
-static bool     routes_ended; /* the kernel replies that there is no IPv6 route */
-static unsigned ticks;        /* until an IPv6 route expires, in replies of the kernel */
+static bool loses_next;   /* the next message about a /24 is lost, and the receive reports a loss */
+static bool routes_ended; /* the kernel replies that there is no IPv6 route */
+static unsigned ticks;    /* until an IPv6 route expires, in replies of the kernel */
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
@@ -49,7 +49,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old)
 {
     const struct itimerspec at_once = { .it_value = { .tv_nsec = 1 } };
-    const bool              is_set = value->it_value.tv_sec != 0 || value->it_value.tv_nsec != 0;
+    const bool is_set = value->it_value.tv_sec != 0 || value->it_value.tv_nsec != 0;
 
     return __real_timerfd_settime(fd, flags, is_set ? &at_once : value, old);
 }
@@ -66,10 +66,10 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
 
 ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
 {
-    const ssize_t    got = __real_recvfrom(fd, bytes, size, flags, from, length);
+    const ssize_t got = __real_recvfrom(fd, bytes, size, flags, from, length);
     struct nlmsghdr *header = bytes;
-    struct rtmsg    *route = NLMSG_DATA(header);
-    int              left;
+    struct rtmsg *route = NLMSG_DATA(header);
+    int left;
 
     if (got < (ssize_t)NLMSG_LENGTH(sizeof *route) || header->nlmsg_type != RTM_NEWROUTE)
         return got;
@@ -98,8 +98,8 @@ static struct watcher watcher;
 
 static unsigned long evaluations(void)
 {
-    char          text[1024];
-    const char   *counters;
+    char text[1024];
+    const char *counters;
     unsigned long count = 0;
 
     SCNetworkReachabilityGetDescription(watcher.target, text, sizeof text);
@@ -509,7 +509,7 @@ TEST(without_netlink_the_next_poll_comes_2_s_after_the_end_of_a_long_round)
 TEST(failing_queries_are_retried_less_and_less_often)
 {
     static const double delays[] = { 50, 100, 200, 400, 800, 1600, 3200, 5000, 5000 };
-    double              time = 0;
+    double time = 0;
 
     begin();
     for (int round = 0; round < 2; round++) { /* a reply resets the delay */

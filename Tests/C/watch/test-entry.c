@@ -10,7 +10,7 @@
 #include "watch/stale.h"
 #include "watch/store.h"
 
-static struct store        store;
+static struct store store;
 static struct dependencies dependencies; /* in each answer */
 
 static void begin(void)
@@ -134,7 +134,7 @@ TEST(a_tunnel_depends_on_the_routes_to_its_remote_address)
 TEST(the_entry_of_a_route_depends_on_the_other_end_of_a_tunnel)
 {
     struct path_watch watch = { .can_share = true, .key.address.address = make("198.51.100.7") };
-    struct reply      reply = { .kind = REPLY_ROUTE, .prefix = { make("198.51.100.0"), 24 }, .link = 2 };
+    struct reply reply = { .kind = REPLY_ROUTE, .prefix = { make("198.51.100.0"), 24 }, .link = 2 };
 
     reply.path.dependencies.outer = make("203.0.113.9");
     assert_int_equal(store_add(&store, &watch), 0);
@@ -151,7 +151,7 @@ TEST(pairs_of_one_local_address_too_many_keep_their_own_entries)
 {
     enum { COUNT = ENTRY_GROUPS + 2 };
     static struct path_watch watches[COUNT];
-    const struct reply       reply = { .kind = REPLY_ROUTE, .prefix = { make("198.51.100.0"), 24 }, .link = 2 };
+    const struct reply reply = { .kind = REPLY_ROUTE, .prefix = { make("198.51.100.0"), 24 }, .link = 2 };
 
     for (int i = 0; i < COUNT; i++) {
         struct question question = { .destination = make("198.51.100.7"), .local = make("10.0.0.1") };
@@ -193,7 +193,7 @@ TEST(the_covering_prefixes_have_the_default_path)
 TEST(the_filter_must_be_opened_for_new_addresses_only)
 {
     struct path_watch watch = { .can_share = true, .key.address.address = make("198.51.100.7") }, pair;
-    unsigned long     additions = store.additions;
+    unsigned long additions = store.additions;
 
     assert_int_equal(store_add(&store, &watch), 0);
     assert_int_equal(store.additions, additions + 1);
@@ -222,7 +222,7 @@ static struct address random_address_or_none(void)
 static void add_at_random(struct path_watch *watch)
 {
     struct question questions[4] = { 0 };
-    const size_t    count = 1 + (size_t)random() % 4;
+    const size_t count = 1 + (size_t)random() % 4;
 
     for (size_t i = 0; i < count; i++) {
         questions[i].destination = random_address_or_none();
@@ -252,9 +252,9 @@ static bool route_has_default_path(const struct route *route)
 
 static bool is_affected(const struct route *route, struct path_watch *watch)
 {
-    const struct entry  *entry = entry_of(watch);
+    const struct entry *entry = entry_of(watch);
     const struct address outer = entry_outer(entry);
-    bool                 affected = entry->keys.any_route || route_has(route, &outer);
+    bool affected = entry->keys.any_route || route_has(route, &outer);
 
     for (size_t i = 0; i < watch->questions->count; i++) {
         const struct question *question = &watch->questions->items[i];
@@ -271,9 +271,9 @@ static void answer_all_again(void)
     struct path_watch *watch;
 
     while ((watch = store_begin(&store)) != NULL) {
-        const struct entry       *entry = entry_of(watch);
+        const struct entry *entry = entry_of(watch);
         const struct dependencies again = { .outer = entry_outer(entry), .any_route = entry->keys.any_route };
-        const struct reply        reply = { .link = BUCKET_NO_LINK, .path.dependencies = again };
+        const struct reply reply = { .link = BUCKET_NO_LINK, .path.dependencies = again };
 
         assert_int_equal(store_answer(&store, &reply), 0);
         store_end(&store, false);
@@ -283,7 +283,7 @@ static void answer_all_again(void)
 static void expect_right_marks(struct path_watch *watches)
 {
     struct route route = { .destination = make_random() };
-    bool         affected[WATCHES];
+    bool affected[WATCHES];
 
     route.family = route.destination.family;
     route.prefix_length = (uint8_t)((unsigned)random() % ((unsigned)address_length(&route.destination) * 8 + 1));

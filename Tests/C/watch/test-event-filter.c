@@ -16,14 +16,14 @@
 enum { STORM = 1000 };
 
 static struct watcher watcher; /* stopped at the end of each test */
-static struct writer  writer;
+static struct writer writer;
 
-static int         refused;            /* the option that setsockopt refuses; 0: none */
-static bool        refuses_neighbours; /* to join their group */
-static const char *added;              /* a route that is added just before the filter is removed; NULL: none */
-static bool        unsafe;             /* the filter was replaced or removed, and no query has waited for RTNL since */
-static unsigned    queries;            /* in this state */
-static unsigned    attachments;
+static int refused;             /* the option that setsockopt refuses; 0: none */
+static bool refuses_neighbours; /* to join their group */
+static const char *added;       /* a route that is added just before the filter is removed; NULL: none */
+static bool unsafe;             /* the filter was replaced or removed, and no query has waited for RTNL since */
+static unsigned queries;        /* in this state */
+static unsigned attachments;
 
 static void add_route(const char *prefix);
 
@@ -114,7 +114,7 @@ static bool is_readable(SCRunLoopRef loop)
 static unsigned count_wakes(SCRunLoopRef loop)
 {
     unsigned wakes = 0;
-    char     prefix[32];
+    char prefix[32];
 
     for (unsigned i = 0; i < STORM; i++) {
         snprintf(prefix, sizeof prefix, i % 2 == 0 ? "10.%u.%u.0/24" : "2001:db8:%x:%x::/64", 1 + i / 200, i % 200);
@@ -184,7 +184,7 @@ TEST(routes_that_are_no_default_wake_no_target_for_the_network)
 TEST(many_targets_in_many_prefixes_are_covered)
 {
     struct watcher others[200];
-    char           text[32];
+    char text[32];
 
     watcher_start(&watcher, expect_target("0.0.0.0"));
     for (unsigned i = 0; i < 200; i++) {
@@ -241,7 +241,7 @@ enum { MANY = 200 };
 TEST(filters_for_new_targets_are_rare)
 {
     struct watcher other;
-    double         start;
+    double start;
 
     watcher_start(&watcher, expect_target("198.51.100.7"));
     start = watcher_now();
@@ -261,8 +261,8 @@ TEST(filters_for_new_targets_are_rare)
 TEST(tighter_filters_are_rare)
 {
     struct watcher others[MANY];
-    char           text[32];
-    double         start;
+    char text[32];
+    double start;
 
     watcher_start(&watcher, expect_target("198.51.100.7"));
     for (unsigned i = 0; i < MANY; i++) {

@@ -22,20 +22,20 @@
 
 /* A target, and a route to this target only. */
 struct entry {
-    SCNetworkReachabilityRef   target;
-    char                       address[40], prefix[44];
-    double                     ends_after, ends_by; /* the earliest and latest expiry; INFINITY: never */
-    double                     reported;            /* when the expiry was reported; 0: not yet */
-    int                        reports;
+    SCNetworkReachabilityRef target;
+    char address[40], prefix[44];
+    double ends_after, ends_by; /* the earliest and latest expiry; INFINITY: never */
+    double reported;            /* when the expiry was reported; 0: not yet */
+    int reports;
     SCNetworkReachabilityFlags flags;
 };
 
-static struct entry  entries[COUNT];
-static size_t        count;
-static SCRunLoopRef  loop;
+static struct entry entries[COUNT];
+static size_t count;
+static SCRunLoopRef loop;
 static struct writer writer;
-static unsigned      link_a;
-static double        late;
+static unsigned link_a;
+static double late;
 
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
@@ -153,7 +153,7 @@ static void expect_each_on_time(void)
         assert_true(SCRunLoopPerform(loop, limit - watcher_now()) >= 0);
     for (size_t i = 0; i < count; i++) {
         const struct entry *entry = &entries[i];
-        const bool          ends = isfinite(entry->ends_by);
+        const bool ends = isfinite(entry->ends_by);
 
         if (entry->reports != (ends ? 1 : 0))
             fail_msg("%s: its expiry was reported %d times", entry->address, entry->reports);
@@ -251,7 +251,7 @@ static void set_default(struct entry *entry, const char *prefix, unsigned second
 TEST(the_default_path_expires_with_its_route)
 {
     struct watcher hidden;
-    double         hidden_until;
+    double hidden_until;
 
     begin(15);
     count = 3;

@@ -9,7 +9,7 @@
 #include "watch/gateways.h"
 
 static struct gateways gateways;
-static uint32_t        users[ROUTE_FILTER_GATEWAYS];
+static uint32_t users[ROUTE_FILTER_GATEWAYS];
 
 static void forget_all(void)
 {
@@ -23,7 +23,7 @@ UNIT(.setup = forget_all)
 static unsigned add(const char *text, uint32_t index, uint16_t state)
 {
     const struct path path = { .gateway = make(text), .index = index };
-    const unsigned    place = gateways_add(&gateways, &path);
+    const unsigned place = gateways_add(&gateways, &path);
 
     if (place != GATEWAYS_NOWHERE) {
         users[place]++;

@@ -39,7 +39,7 @@ static const struct lifetime_row {
     const char *name, *target;
     void (*advertise)(const struct router *router, unsigned seconds);
     unsigned before; /* the longer lifetime */
-    double   late;
+    double late;
 } lifetime_rows[] = { { "default_route", "2001:db8:1::7", advertise_default, 1800, SILENT },
                       { "default_path", "::", advertise_default, 1800, SILENT },
                       { "default_route_and_prefix", "2001:db8:1::7", advertise_default_and_prefix, 1800, LATE },
@@ -50,8 +50,8 @@ static const struct lifetime_row {
 TEST_EACH(a_route_whose_lifetime_is_shortened_is_reported_when_it_ends, lifetime_rows)
 {
     struct watcher watcher;
-    struct router  router;
-    double         started, late = row->late + (unit_is_under(NULL) ? SLOW : 0);
+    struct router router;
+    double started, late = row->late + (unit_is_under(NULL) ? SLOW : 0);
 
     namespace_require();
     namespace_add_pair();
@@ -72,7 +72,7 @@ TEST_EACH(a_route_whose_lifetime_is_shortened_is_reported_when_it_ends, lifetime
 TEST(a_route_whose_lifetime_is_renewed_is_not_reported)
 {
     struct watcher renewed, shortened;
-    struct router  router;
+    struct router router;
 
     namespace_require();
     namespace_add_pair();

@@ -362,7 +362,7 @@ TEST(a_longer_ipv6_route_returns_when_packets_are_forwarded)
 TEST(a_longer_ipv6_route_returns_when_packets_are_forwarded_between_all_links)
 {
     static const char *const links[] = { "lo", "a", "b", "c", "d", "default" };
-    char                     setting[64];
+    char setting[64];
 
     namespace_add_second_pair();
     for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
@@ -505,7 +505,7 @@ TEST(a_link_costs_no_query_after_routes_are_no_longer_ignored)
 
 static const struct own_row {
     const char *name;
-    bool        is_pair;
+    bool is_pair;
 } own_rows[] = { { "notify_path", false }, { "pair", true } };
 
 static void watch_own(const struct own_row *row)
@@ -570,7 +570,7 @@ TEST(the_link_that_has_the_source_counts)
 
 static const struct ipv6_row {
     const char *name, *route;
-    uint32_t    options;
+    uint32_t options;
 } ipv6_rows[] = {
     { "plain", "default via " IPV6_GATEWAY, 0 },
     { "plain_with_a_lifetime", "default via " IPV6_GATEWAY " expires 600", 0 },

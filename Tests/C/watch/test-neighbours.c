@@ -31,8 +31,8 @@ UNIT(.setup = begin)
 /* The flags of a new target: the kernel's choice now. */
 static void await_choice(const char *address, SCNetworkReachabilityFlags flags)
 {
-    const double               end = watcher_now() + patience_of(10);
-    SCNetworkReachabilityRef   fresh = expect_target(address);
+    const double end = watcher_now() + patience_of(10);
+    SCNetworkReachabilityRef fresh = expect_target(address);
     SCNetworkReachabilityFlags now;
 
     do {
@@ -96,8 +96,8 @@ TEST(the_last_of_many_ipv6_gateways_fails_and_comes_back)
 {
     enum { GATEWAYS = 200 };
     static struct watcher watchers[GATEWAYS];
-    SCRunLoopRef          loop;
-    char                  address[64];
+    SCRunLoopRef loop;
+    char address[64];
 
     for (unsigned i = 0; i < GATEWAYS; i++) {
         namespace_ip("-6 route add 2001:db8:%x::/48 via 2001:db8::%x dev a metric 100", 0x100 + i, 0x100 + i);

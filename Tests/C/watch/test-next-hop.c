@@ -65,7 +65,7 @@ static SCNetworkReachabilityNextHop next_hop_of(SCNetworkReachabilityRef target)
 #define EXPECT_HOP(address, word) expect_hop(address, NH(word), __LINE__)
 static void expect_hop(const char *address, SCNetworkReachabilityNextHop expected, int line)
 {
-    SCNetworkReachabilityRef           target = expect_target(address);
+    SCNetworkReachabilityRef target = expect_target(address);
     const SCNetworkReachabilityNextHop found = next_hop_of(target);
 
     if (found != expected)
@@ -77,7 +77,7 @@ static void expect_hop(const char *address, SCNetworkReachabilityNextHop expecte
 static void send_packet(const char *address)
 {
     struct sockaddr_storage to = expect_sockaddr(address);
-    const int               fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const int fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
     ((struct sockaddr_in *)&to)->sin_port = htons(9);
     assert_true(fd >= 0);
@@ -90,7 +90,7 @@ static void send_packet(const char *address)
 TEST(each_state_of_the_neighbour_is_that_of_the_next_hop)
 {
     static const struct state {
-        const char                  *name;
+        const char *name;
         SCNetworkReachabilityNextHop expected;
     } states[] = { { "permanent", NH(Confirmed) }, { "noarp", NH(Confirmed) },   { "reachable", NH(Confirmed) },
                    { "stale", NH(Unconfirmed) },   { "delay", NH(Unconfirmed) }, { "probe", NH(Unconfirmed) },
@@ -148,8 +148,8 @@ TEST(of_a_multipath_route_the_leg_counts)
     set_state("192.0.2.1", "permanent");
     set_state("192.0.2.3", "stale");
     for (unsigned i = 1; i < 20; i++) {
-        char                      address[32];
-        SCNetworkReachabilityRef  target;
+        char address[32];
+        SCNetworkReachabilityRef target;
         SCNetworkReachabilityPath path;
 
         snprintf(address, sizeof address, "198.51.100.%u", i);
@@ -166,7 +166,7 @@ TEST(of_a_multipath_route_the_leg_counts)
 TEST(an_older_program_gets_no_next_hop)
 {
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-    SCNetworkReachabilityRef  target = expect_target("198.51.100.7");
+    SCNetworkReachabilityRef target = expect_target("198.51.100.7");
 
     set_state("192.0.2.1", "failed");
     path.size = offsetof(SCNetworkReachabilityPath, nextHop);
@@ -179,7 +179,7 @@ TEST(an_older_program_gets_no_next_hop)
 TEST(a_description_has_the_next_hop)
 {
     SCNetworkReachabilityRef target = expect_target("198.51.100.7");
-    char                     text[1024];
+    char text[1024];
 
     SCNetworkReachabilityGetDescription(target, text, sizeof text);
     assert_null(strstr(text, "next hop"));
@@ -200,7 +200,7 @@ TEST(a_next_hop_that_fails_and_one_that_responds_again_make_a_callback)
     for (EACH_FAMILY)
         for (uint32_t options = NOTIFY; options <= (NOTIFY | PATH); options += PATH) {
             for (int direct = 0; direct < 2; direct++) {
-                const char                      *hop = direct ? family->direct : family->gateway;
+                const char *hop = direct ? family->direct : family->gateway;
                 const SCNetworkReachabilityFlags flags = direct ? R | D : R;
 
                 namespace_try_ip("neigh del %s dev a", hop);
@@ -356,7 +356,7 @@ static bool is_readable(SCRunLoopRef loop)
 static void await_filter(struct writer *writer, unsigned index, const char *hop)
 {
     const double end = watcher_now() + patience_of(10);
-    uint16_t     state = NUD_REACHABLE;
+    uint16_t state = NUD_REACHABLE;
 
     do {
         assert_true(watcher_now() < end);
@@ -370,9 +370,9 @@ static void await_filter(struct writer *writer, unsigned index, const char *hop)
 TEST(other_neighbours_wake_nobody)
 {
     enum { SCANNED = 10000 };
-    struct writer  writer;
+    struct writer writer;
     const unsigned index = if_nametoindex("a");
-    char           address[64];
+    char address[64];
 
     assert_int_equal(writer_open(&writer), 0);
     namespace_ip("address add 10.1.0.1/16 dev a");
@@ -397,9 +397,9 @@ TEST(each_of_many_next_hops_is_reported)
 {
     enum { HOPS = 300 };
     static struct watcher watchers[HOPS];
-    struct writer         writer;
-    const unsigned        index = if_nametoindex("a");
-    char                  address[64];
+    struct writer writer;
+    const unsigned index = if_nametoindex("a");
+    char address[64];
 
     assert_int_equal(writer_open(&writer), 0);
     namespace_ip("address add 10.1.0.1/16 dev a");

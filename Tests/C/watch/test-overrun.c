@@ -23,9 +23,9 @@ static const struct writer_route default_route = { .prefix = "0.0.0.0/0", .gatew
 /* The number of messages that the kernel dropped for the only socket that receives IPv4 routes. */
 static unsigned long drops(void)
 {
-    FILE         *table = fopen("/proc/thread-self/net/netlink", "re");
-    char          line[256];
-    unsigned      protocol, groups, listeners = 0;
+    FILE *table = fopen("/proc/thread-self/net/netlink", "re");
+    char line[256];
+    unsigned protocol, groups, listeners = 0;
     unsigned long dropped = 0, value;
 
     assert_non_null(table);
@@ -79,7 +79,7 @@ static void change_routes(struct writer *writer, enum writer_action action, unsi
 static unsigned overrun(struct writer *writer, unsigned index)
 {
     const unsigned long before = drops();
-    unsigned            count = 0;
+    unsigned count = 0;
 
     do {
         change_routes(writer, WRITER_REPLACE, index, count, ROUTES);
@@ -108,10 +108,10 @@ static void expect_alive(struct writer *writer, struct watcher *watcher)
 
 TEST(a_route_is_deleted_among_lost_messages)
 {
-    struct writer  writer;
+    struct writer writer;
     struct watcher watcher;
-    unsigned long  before;
-    unsigned       index, count;
+    unsigned long before;
+    unsigned index, count;
 
     index = begin(&writer, &watcher);
     count = overrun(&writer, index);
@@ -134,10 +134,10 @@ TEST(a_route_is_deleted_among_lost_messages)
 TEST(a_route_for_packets_from_a_prefix_is_added_among_lost_messages)
 {
     static const struct writer_route route = { .prefix = "::/0", .gateway = "2001:db8::1", .from = "2001:db8::/64" };
-    struct writer                    writer;
-    struct watcher                   watcher, ipv6;
-    unsigned long                    before;
-    unsigned                         index;
+    struct writer writer;
+    struct watcher watcher, ipv6;
+    unsigned long before;
+    unsigned index;
 
     index = begin(&writer, &watcher);
     watcher_schedule_on(&ipv6, expect_target("2001:db8:1::1"), watcher.loop);
@@ -154,10 +154,10 @@ TEST(a_route_for_packets_from_a_prefix_is_added_among_lost_messages)
 /* The link table is stale too: only the message of the link shows its carrier. */
 TEST(a_carrier_is_lost_among_lost_messages)
 {
-    struct writer  writer;
+    struct writer writer;
     struct watcher watcher;
-    unsigned long  before;
-    unsigned       index, peer;
+    unsigned long before;
+    unsigned index, peer;
 
     index = begin(&writer, &watcher);
     peer = writer_index("b");
@@ -182,10 +182,10 @@ TEST(a_carrier_is_lost_among_lost_messages)
 /* Another link replaces a link: all knowledge about both is stale. */
 TEST(a_link_is_replaced_among_lost_messages)
 {
-    struct writer  writer;
+    struct writer writer;
     struct watcher watcher;
-    unsigned long  before;
-    unsigned       index;
+    unsigned long before;
+    unsigned index;
 
     index = begin(&writer, &watcher);
     overrun(&writer, index);
@@ -209,7 +209,7 @@ TEST(a_link_is_replaced_among_lost_messages)
 /* ---- Endless messages ------------------------------------------------------------------------------------------- */
 
 static struct {
-    unsigned    index;
+    unsigned index;
     atomic_bool over;
 } flood;
 
@@ -225,9 +225,9 @@ static void *flood_routes(void *argument)
 /* Endless messages must not delay a result. */
 TEST(getflags_returns_while_routes_keep_changing)
 {
-    struct writer  writer, flooder;
+    struct writer writer, flooder;
     struct watcher watcher;
-    pthread_t      thread;
+    pthread_t thread;
 
     flood.index = begin(&writer, &watcher);
     unit_check(writer_open(&flooder), "writer");

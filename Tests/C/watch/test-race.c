@@ -63,7 +63,7 @@ static const struct race_change link_back = {
 
 /* A result, reduced to what the test compares. */
 struct result {
-    int      error; /* 0: there is a route */
+    int error; /* 0: there is a route */
     uint32_t oif;
 };
 
@@ -79,17 +79,17 @@ static struct {
     int events, requests;
     struct {
         struct nlmsghdr header;
-        struct rtmsg    route;
-        struct rtattr   attribute;
-        struct in_addr  destination;
+        struct rtmsg route;
+        struct rtattr attribute;
+        struct in_addr destination;
     } query;
 } bare;
 
 static int open_bare(bool receives)
 {
-    static const int         groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV4_ROUTE };
+    static const int groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV4_ROUTE };
     const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
-    const int                fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 
     assert_true(fd >= 0);
     if (!receives) {
@@ -119,10 +119,10 @@ static void start_bare(void)
 static struct result query_bare(void)
 {
     _Alignas(struct nlmsghdr) char reply[4096];
-    const struct nlmsghdr         *header = (const struct nlmsghdr *)reply;
-    struct result                  result = { 0 };
-    ssize_t                        length;
-    int                            left;
+    const struct nlmsghdr *header = (const struct nlmsghdr *)reply;
+    struct result result = { 0 };
+    ssize_t length;
+    int left;
 
     bare.query.header.nlmsg_seq++;
     assert_int_equal(send(bare.requests, &bare.query, sizeof bare.query, 0), sizeof bare.query);
@@ -174,9 +174,9 @@ static void note(void *info, const struct message *message)
 static bool read_rtnetlink(struct result *result, bool barrier)
 {
     static const struct route_request request = { .destination = { AF_INET, { 198, 51, 100, 1 } } };
-    struct route                      route = { 0 };
-    bool                              received = false;
-    int                               error = 0;
+    struct route route = { 0 };
+    bool received = false;
+    int error = 0;
 
     assert_int_equal(rtnetlink_drain(&rtnetlink, note, &received, &error), RTNETLINK_NOTHING);
     if (!received)
@@ -204,8 +204,8 @@ static void stop_rtnetlink(void)
 }
 
 static struct {
-    SCNetworkReachabilityRef   target;
-    SCRunLoopRef               loop;
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef loop;
     SCNetworkReachabilityFlags reported;
 } scheduled;
 
@@ -255,7 +255,7 @@ static void remember_loss(struct result *result, const struct result *now)
 static bool read_losses(struct result *result)
 {
     struct result now;
-    const bool    received = read_target(&now);
+    const bool received = read_target(&now);
 
     remember_loss(result, &now);
     return received;
@@ -270,7 +270,7 @@ static void stop_target(void)
 
 /* A target that is not scheduled, with GetFlags in a loop. */
 static struct {
-    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityRef target;
     SCNetworkReachabilityFlags flags;
 } unscheduled;
 
@@ -282,7 +282,7 @@ static void start_unscheduled(void)
 static bool query_losses(struct result *result)
 {
     const SCNetworkReachabilityFlags before = unscheduled.flags;
-    struct result                    now;
+    struct result now;
 
     unscheduled.flags = expect_flags_of(unscheduled.target);
     now = result_from_flags(unscheduled.flags);
@@ -328,8 +328,8 @@ static bool is_stale_after(const struct way *way, const struct race_change *chan
 
 static void run_rounds(const struct race_change *change, struct way ways[], size_t count)
 {
-    const int     wanted = rounds_wanted(change);
-    const time_t  end = time(NULL) + (getenv("TEST_RACE_ROUNDS") != NULL ? 1000000 : PATIENCE);
+    const int wanted = rounds_wanted(change);
+    const time_t end = time(NULL) + (getenv("TEST_RACE_ROUNDS") != NULL ? 1000000 : PATIENCE);
     struct writer writer;
 
     race_open(change, &writer);

@@ -23,8 +23,8 @@
 #define PATIENCE          (10 * SECOND)     /* for all rounds of a change: a machine that is too slow does fewer */
 #define SECOND_LOOK_AFTER (4 * MILLISECOND) /* a little less than in plan.c */
 
-int  __real_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
-int  __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
+int __real_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
+int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 void __wrap_rtnetlink_set_barrier(struct rtnetlink *rtnetlink);
 
 /* The queries of a round: when the last one began, and the longest time between two. */
@@ -89,14 +89,14 @@ static void run_round(SCNetworkReachabilityRef target, SCRunLoopRef loop, const 
 
 static void heal(const struct race_change *change)
 {
-    const char              *text = getenv("TEST_RACE_ROUNDS");
-    const unsigned           usual = unit_is_under(NULL) ? ROUNDS / 20 : ROUNDS;
-    const unsigned           rounds = text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : usual;
-    const int64_t            end = text != NULL ? NEVER : clock_now() + PATIENCE;
-    struct counts            counts = { 0 };
-    struct writer            writer;
+    const char *text = getenv("TEST_RACE_ROUNDS");
+    const unsigned usual = unit_is_under(NULL) ? ROUNDS / 20 : ROUNDS;
+    const unsigned rounds = text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : usual;
+    const int64_t end = text != NULL ? NEVER : clock_now() + PATIENCE;
+    struct counts counts = { 0 };
+    struct writer writer;
     SCNetworkReachabilityRef target = expect_target(RACE_FAR_AWAY);
-    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
 
     assert_non_null(loop);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));

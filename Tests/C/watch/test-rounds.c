@@ -71,7 +71,7 @@ static void *run_once(void *ret_result)
 TEST(one_run_without_a_wait_makes_all_callbacks)
 {
     SCRunLoopRunResult result = 0;
-    pthread_t          thread;
+    pthread_t thread;
 
     unit_check(pthread_create(&thread, NULL, run_once, &result), "pthread_create");
     unit_check(pthread_join(thread, NULL), "pthread_join");

@@ -35,8 +35,8 @@ static const struct kind {
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static struct watcher watchers[KINDS];
-static double         reported[KINDS]; /* when the flags changed; 0: not yet */
-static double         begun;           /* before the first route with an end was added */
+static double reported[KINDS]; /* when the flags changed; 0: not yet */
+static double begun;           /* before the first route with an end was added */
 
 static void watch_all(void)
 {
@@ -51,7 +51,7 @@ static void watch_all(void)
 static void expect_ends(const SCNetworkReachabilityFlags before[KINDS], double ends, double late)
 {
     const double last = ends + late + (unit_is_under(NULL) ? SLOW : 0);
-    unsigned     left = KINDS;
+    unsigned left = KINDS;
 
     while (left > 0) {
         assert_true(SCRunLoopPerform(watchers[0].loop, 0.05) >= 0);
@@ -95,7 +95,7 @@ static void note_flags(SCNetworkReachabilityFlags ret[KINDS])
 TEST(routes_of_each_type_end)
 {
     SCNetworkReachabilityFlags before[KINDS];
-    double                     ends;
+    double ends;
 
     add_routes(SECONDS);
     ends = watcher_now() + SECONDS;
@@ -107,7 +107,7 @@ TEST(routes_of_each_type_end)
 TEST(routes_of_each_type_that_come_later_end)
 {
     SCNetworkReachabilityFlags before[KINDS];
-    double                     ends;
+    double ends;
 
     watch_all();
     add_routes(SECONDS);
@@ -123,7 +123,7 @@ TEST(routes_of_each_type_that_come_later_end)
 TEST(routes_of_each_type_whose_end_is_brought_forward)
 {
     SCNetworkReachabilityFlags before[KINDS];
-    double                     ends;
+    double ends;
 
     add_routes(1000);
     watch_all();
@@ -159,10 +159,10 @@ static const struct row {
 
 static void expect_end_of_row(const struct row *row, bool later)
 {
-    struct watcher             watcher;
+    struct watcher watcher;
     SCNetworkReachabilityFlags before;
-    double                     added;
-    size_t                     count = 0;
+    double added;
+    size_t count = 0;
 
     begun = watcher_now();
     while (count < 5 && row->commands[count] != NULL)

@@ -17,7 +17,7 @@ enum { TARGETS = 200, FEW = 8 };
 #define GATEWAY      "192.0.2.1"
 #define GATEWAY_IPV6 "2001:db8::1"
 
-static unsigned    queries;
+static unsigned queries;
 static const char *late_change;         /* a command of ip(8), before the next query; NULL: none */
 static const char *later_change;        /* the same, after the next query */
 static void (*after_plain_query)(void); /* called once, after the next plain query; NULL: nothing */
@@ -127,7 +127,7 @@ TEST(a_route_between_the_targets_costs_no_query)
 
 static unsigned long evaluations_of(unsigned i)
 {
-    char        text[2048];
+    char text[2048];
     const char *counters;
 
     SCNetworkReachabilityGetDescription(crowd.targets[i], text, sizeof text);
@@ -626,7 +626,7 @@ static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 /* While the first loop evaluates its targets, the second one sees that the route is back. */
 TEST(a_target_on_two_loops_gets_no_path_that_is_older_than_its_own)
 {
-    unsigned                     calls = 0;
+    unsigned calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
 
     begin_ipv4();

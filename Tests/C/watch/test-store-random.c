@@ -44,9 +44,9 @@ void *__wrap_calloc(size_t count, size_t size)
 enum kind { KIND_ROUTE, KIND_UNREACHABLE, KIND_MULTIPATH, KIND_THROW, KINDS };
 
 struct fib_route {
-    bool                  exists;
-    enum kind             kind;
-    uint32_t              table, oif, other_oif; /* other_oif: the second leg */
+    bool exists;
+    enum kind kind;
+    uint32_t table, oif, other_oif; /* other_oif: the second leg */
     struct address_prefix prefix;
 };
 
@@ -57,9 +57,9 @@ enum { REDIRECT = 100 }; /* added to the interface */
 
 /* What the monitor has not read yet. */
 static struct message_now {
-    bool         is_route, is_all; /* else it is about a link */
+    bool is_route, is_all; /* else it is about a link */
     struct route route;
-    uint32_t     link;
+    uint32_t link;
 } messages[MESSAGES];
 static size_t message_count;
 
@@ -131,8 +131,8 @@ static bool prefix_is_taken(uint32_t table, const struct address_prefix *prefix)
 static void change_route(void)
 {
     static const uint8_t lengths[] = { 0, 8, 23, 24, 27, 28, 29, 30, 31, 32 };
-    struct fib_route    *route = &fib[draw(ROUTES)];
-    const uint8_t        length = lengths[draw(sizeof lengths)];
+    struct fib_route *route = &fib[draw(ROUTES)];
+    const uint8_t length = lengths[draw(sizeof lengths)];
     const struct address address = draw_address();
 
     if (route->exists) {
@@ -190,10 +190,10 @@ static void change_kernel(void)
 static struct store store;
 static struct watched {
     struct path_watch watch;
-    bool              exists;
-    uint32_t          given_oif; /* the interface; UINT32_MAX: nothing yet */
-    unsigned          group;     /* 0: plain */
-    unsigned          given_group;
+    bool exists;
+    uint32_t given_oif; /* the interface; UINT32_MAX: nothing yet */
+    unsigned group;     /* 0: plain */
+    unsigned given_group;
 
     struct question_memory memory;
 } watched[WATCHES];
@@ -267,9 +267,9 @@ static void read_messages(void)
 
 static struct reply make_reply(struct path_watch *watch)
 {
-    const struct address   *address = &watch->key.address.address;
+    const struct address *address = &watch->key.address.address;
     const struct fib_route *route = look_up(address);
-    struct reply            reply = { .link = BUCKET_ANY_LINK };
+    struct reply reply = { .link = BUCKET_ANY_LINK };
 
     reply.path.index = find_oif(address, route);
     reply.path.table = watched_of(watch)->group;
@@ -311,9 +311,9 @@ static void give(struct path_watch *watch, const struct path *path)
 static bool make_query_step(void)
 {
     struct path_watch *watch = store_begin(&store);
-    struct reply       reply;
-    bool               joined = false, given;
-    int                error = draw(30) == 0 ? ENOBUFS : 0;
+    struct reply reply;
+    bool joined = false, given;
+    int error = draw(30) == 0 ? ENOBUFS : 0;
 
     if (watch == NULL)
         return false;
@@ -334,7 +334,7 @@ static bool make_query_step(void)
 static bool make_give_step(void)
 {
     struct path_watch *watches[4];
-    const size_t       count = store_give(&store, watches, 4);
+    const size_t count = store_give(&store, watches, 4);
 
     if (count == 0)
         return false;
@@ -370,7 +370,7 @@ static void expect_right(unsigned world)
     } while (message_count > 0 || !list_is_empty(&store.failed) || store.starved);
     assert_false(store_has_work(&store));
     for (size_t i = 0; i < WATCHES; i++) {
-        const struct address   *address = &watched[i].watch.key.address.address;
+        const struct address *address = &watched[i].watch.key.address.address;
         const struct fib_route *route = look_up(address);
 
         if (!watched[i].exists)

@@ -15,7 +15,7 @@
 #include "watch/store.h"
 
 static struct store store;
-static bool         no_memory;
+static bool no_memory;
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
@@ -77,7 +77,7 @@ static void drop(struct path_watch *watch)
 static struct path_watch *query(void)
 {
     struct path_watch *watch = store_begin(&store);
-    struct path        path;
+    struct path path;
 
     if (watch == NULL)
         return NULL;
@@ -102,8 +102,8 @@ static unsigned query_all(void)
 static unsigned give_all(void)
 {
     struct path_watch *watches[8];
-    unsigned           sum = 0;
-    size_t             count;
+    unsigned sum = 0;
+    size_t count;
 
     while ((count = store_give(&store, watches, 8)) > 0) {
         store_end(&store, false);
@@ -328,7 +328,7 @@ TEST(an_answer_does_not_count_if_the_asked_watch_is_removed_meanwhile)
 TEST(an_answer_to_old_questions_does_not_count)
 {
     struct path_watch watch;
-    struct path       path;
+    struct path path;
 
     add_questions(&watch, &(struct question){ .destination = make("192.0.2.1") }, 1);
     assert_ptr_equal(store_begin(&store), &watch);
@@ -439,7 +439,7 @@ TEST(without_memory_watches_keep_their_entries_until_there_is_some)
 TEST(without_memory_an_entry_depends_on_any_link_and_any_route)
 {
     const struct question questions[2] = { { .destination = make("192.0.2.1") }, { .destination = make("192.0.2.2") } };
-    struct path_watch     watch, other;
+    struct path_watch watch, other;
 
     add_questions(&watch, questions, 2);
     add(&other, "203.0.113.1");
@@ -464,7 +464,7 @@ TEST(without_memory_an_entry_depends_on_any_link_and_any_route)
 
 TEST(a_link_affects_the_answers_that_depend_on_it_or_on_any)
 {
-    const uint32_t    links[] = { 3, 4, BUCKET_ANY_LINK, BUCKET_NO_LINK };
+    const uint32_t links[] = { 3, 4, BUCKET_ANY_LINK, BUCKET_NO_LINK };
     struct path_watch watches[4];
 
     for (size_t i = 0; i < 4; i++) {
@@ -523,7 +523,7 @@ TEST(answers_that_depend_on_pppd_are_counted)
 TEST(answers_since_a_change_are_queried_again)
 {
     struct path_watch watches[2];
-    uint64_t          change;
+    uint64_t change;
 
     add(&watches[0], "192.0.2.1");
     assert_int_equal(query_all(), 1);

@@ -70,9 +70,9 @@ TEST(an_ipv6_gateway_comes_back_while_one_with_the_same_address_responds)
 /* GetFlags and GetPath of a new target return the flags of the scheduled one, with these options. Returns them. */
 static SCNetworkReachabilityFlags expect_same_flags(const char *address, uint32_t options)
 {
-    SCNetworkReachabilityRef         fresh = expect_option(address, options);
+    SCNetworkReachabilityRef fresh = expect_option(address, options);
     const SCNetworkReachabilityFlags flags = expect_flags_of(fresh);
-    struct watcher                   scheduled;
+    struct watcher scheduled;
 
     watcher_start(&scheduled, expect_option(address, options));
     assert_int_equal(expect_path_of(fresh).flags, flags);
@@ -89,7 +89,7 @@ static void expect_both_legs(const char *prefix)
     unsigned direct = 0;
 
     for (unsigned i = 1; i <= DESTINATIONS; i++) {
-        char                       address[64];
+        char address[64];
         SCNetworkReachabilityFlags flags;
 
         snprintf(address, sizeof address, "%s%u", prefix, i);
@@ -375,7 +375,7 @@ TEST(a_device_is_deleted)
 
 TEST(a_device_moves_to_another_namespace)
 {
-    struct watcher         near, bound;
+    struct watcher near, bound;
     struct namespace_other other;
 
     namespace_other_open(&other);
@@ -394,7 +394,7 @@ TEST(a_device_moves_to_another_namespace)
 TEST(a_tun_is_closed)
 {
     struct watcher near, any;
-    int            tun;
+    int tun;
 
     tun = namespace_add_tun("t0");
     if (tun < 0)
@@ -413,7 +413,7 @@ TEST(a_tun_is_closed)
 
 TEST(ignore_routes_with_linkdown_is_switched_on)
 {
-    const char    *ipv4_switch = "net.ipv4.conf.all.ignore_routes_with_linkdown";
+    const char *ipv4_switch = "net.ipv4.conf.all.ignore_routes_with_linkdown";
     struct watcher ipv4, ipv6;
 
     if (namespace_kernel_is_older(5, 11)) {
@@ -519,7 +519,7 @@ TEST(a_leg_of_a_multipath_route_is_back_with_ipv6)
 static SCNetworkReachabilityRef expect_target_over(const char *interface)
 {
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-    char                      address[40];
+    char address[40];
 
     for (unsigned i = 1; i < 100; i++) {
         SCNetworkReachabilityRef target;
@@ -680,7 +680,7 @@ TEST(a_nexthop_object_loses_its_carrier)
 TEST(an_ipv6_route_expires)
 {
     struct watcher far, any;
-    double         started;
+    double started;
 
     started = watcher_now();
     namespace_ip("-6 route add default via 2001:db8::1 expires 2");
@@ -700,7 +700,7 @@ TEST(an_ipv6_route_expires)
 TEST(a_renewed_ipv6_route_expires_later)
 {
     struct watcher far;
-    double         started;
+    double started;
 
     watcher_start(&far, expect_target("2001:db8:1::7"));
     namespace_ip("-6 route add default via 2001:db8::1 expires 1");
@@ -715,7 +715,7 @@ TEST(a_renewed_ipv6_route_expires_later)
 TEST(an_expired_ipv6_route_is_replaced_by_the_next)
 {
     struct watcher far;
-    double         started;
+    double started;
 
     namespace_add_second_pair();
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
@@ -732,7 +732,7 @@ TEST(an_expired_ipv6_route_is_replaced_by_the_next)
 TEST(an_ipv6_route_expires_while_there_is_no_carrier)
 {
     struct watcher far;
-    double         started;
+    double started;
 
     namespace_add_second_pair();
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
@@ -829,8 +829,8 @@ TEST(irrelevant_changes_make_no_callback)
  * show that, because the library would query the link again at once. */
 struct observer {
     struct rtnetlink rtnetlink;
-    uint32_t         index;
-    bool             gone;
+    uint32_t index;
+    bool gone;
 };
 
 static void note_link_gone(void *info, const struct message *message)
@@ -845,9 +845,9 @@ static void note_link_gone(void *info, const struct message *message)
 static bool port_is_reported_gone(int fd, uint32_t index)
 {
     _Alignas(struct nlmsghdr) char bytes[8192];
-    const struct nlmsghdr         *header = (const struct nlmsghdr *)bytes;
-    const struct ifinfomsg        *link = NLMSG_DATA(header);
-    bool                           reported = false;
+    const struct nlmsghdr *header = (const struct nlmsghdr *)bytes;
+    const struct ifinfomsg *link = NLMSG_DATA(header);
+    bool reported = false;
 
     while (recv(fd, bytes, sizeof bytes, 0) > 0)
         reported = reported || (header->nlmsg_type == RTM_DELLINK && link->ifi_family == AF_BRIDGE &&
@@ -859,7 +859,7 @@ static bool port_is_reported_gone(int fd, uint32_t index)
 TEST(a_former_bridge_port_still_exists)
 {
     static struct observer observer; /* it stays open if the test fails */
-    int                    listener, error = 0;
+    int listener, error = 0;
 
     namespace_add_second_pair();
     namespace_ip("link add name br type bridge");
@@ -891,11 +891,11 @@ static void ignore(void *info, const struct message *message)
 TEST(a_link_that_is_up_again_is_not_reported_as_lost)
 {
     static struct rtnetlink rtnetlink; /* it stays open if the test fails */
-    struct round_cache      cache = ROUND_CACHE_EMPTY;
-    const struct question   item = { .destination = { AF_INET, { 198, 51, 100, 7 } } };
-    struct questions       *questions;
-    struct path             path;
-    int                     error = 0;
+    struct round_cache cache = ROUND_CACHE_EMPTY;
+    const struct question item = { .destination = { AF_INET, { 198, 51, 100, 7 } } };
+    struct questions *questions;
+    struct path path;
+    int error = 0;
 
     questions = questions_create(&item, 1, kSCNetworkReachabilityReasonNone);
     namespace_ip("route add default via 192.0.2.1");
@@ -964,7 +964,7 @@ static SCNetworkReachabilityPath last_path_of(SCNetworkReachabilityRef target)
 TEST(the_last_path_matches_the_last_callback)
 {
     SCNetworkReachabilityPath current, last;
-    struct watcher            plain;
+    struct watcher plain;
 
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
     watcher_start(&watcher, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
@@ -988,9 +988,9 @@ TEST(the_last_path_matches_the_last_callback)
 
 TEST(notify_path_works_for_the_default_path)
 {
-    struct watcher                any, bound;
+    struct watcher any, bound;
     const struct sockaddr_storage address = expect_sockaddr("0.0.0.0");
-    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
     namespace_ip("route add default via 192.0.2.1");
     options.remoteAddress = (const struct sockaddr *)&address;
@@ -1014,7 +1014,7 @@ TEST(notify_path_works_for_the_default_path)
 
 struct opening {
     struct writer writer;
-    int           error;
+    int error;
 };
 
 static void open_writer(void *argument)
@@ -1027,8 +1027,8 @@ static void open_writer(void *argument)
 TEST(a_target_stays_in_its_namespace)
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
-    SCNetworkReachabilityRef  unscheduled, late;
-    struct opening            opening;
+    SCNetworkReachabilityRef unscheduled, late;
+    struct opening opening;
 
     namespace_aside(open_writer, &opening);
     assert_int_equal(opening.error, 0); /* the writer stays in the namespace too */

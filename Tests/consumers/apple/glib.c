@@ -30,10 +30,10 @@ static void serve_current_run_loop(void)
 
 int main(void)
 {
-    GMainLoop                   *main_loop = g_main_loop_new(NULL, FALSE);
-    SCNetworkReachabilityRef     target = SCNetworkReachabilityCreateWithName(kCFAllocatorDefault, "192.0.2.1");
+    GMainLoop *main_loop = g_main_loop_new(NULL, FALSE);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(kCFAllocatorDefault, "192.0.2.1");
     SCNetworkReachabilityContext context = { 0, main_loop, NULL, NULL, NULL };
-    SCNetworkReachabilityFlags   flags;
+    SCNetworkReachabilityFlags flags;
 
     alarm(60); /* it ends if GLib's loop serves no target */
     serve_current_run_loop();

@@ -74,7 +74,7 @@ static void ManagerReleaseCallback(const void *info)
 
 @interface Manager : NSObject {
     SCNetworkReachabilityRef _networkReachability;
-    ManagerStatus            _status;
+    ManagerStatus _status;
 }
 @property(nonatomic, assign) ManagerStatus status;
 - (instancetype)initWithReachability:(SCNetworkReachabilityRef)reachability;
@@ -112,7 +112,7 @@ static void ManagerReleaseCallback(const void *info)
     };
     SCNetworkReachabilityContext context = { 0, (__bridge void *)callback, ManagerRetainCallback,
                                              ManagerReleaseCallback, NULL };
-    SCNetworkReachabilityRef     reachability = _networkReachability;
+    SCNetworkReachabilityRef reachability = _networkReachability;
 
     [self stopMonitoring];
     SCNetworkReachabilitySetCallback(reachability, ManagerCallback, &context);
@@ -211,11 +211,11 @@ static void runUntil(BOOL (^isTrue)(void))
 int main(void)
 {
     @autoreleasepool {
-        struct sockaddr_in         address;
-        SCNetworkReachabilityRef   reference;
+        struct sockaddr_in address;
+        SCNetworkReachabilityRef reference;
         SCNetworkReachabilityFlags flags = 0;
-        Reachability              *host = [[Reachability alloc] init];
-        Manager                   *manager;
+        Reachability *host = [[Reachability alloc] init];
+        Manager *manager;
         __block BOOL               isUnreachable = NO;
 
         bzero(&address, sizeof(address));

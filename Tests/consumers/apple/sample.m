@@ -135,10 +135,10 @@ int main(void)
 {
     NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
     struct sockaddr_in address;
-    Observer          *observer = [[[Observer alloc] init] autorelease];
-    NSDate            *end = [NSDate dateWithTimeIntervalSinceNow:20];
-    Reachability      *host;
-    NetworkStatus      status;
+    Observer *observer = [[[Observer alloc] init] autorelease];
+    NSDate *end = [NSDate dateWithTimeIntervalSinceNow:20];
+    Reachability *host;
+    NetworkStatus status;
 
     memset(&address, 0, sizeof(address));
     address.sin_len = sizeof(address);

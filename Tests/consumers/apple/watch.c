@@ -13,10 +13,10 @@
 #define TIMEOUT 20.0
 
 struct watcher {
-    int                        references;
-    int                        calls;
+    int references;
+    int calls;
     SCNetworkReachabilityFlags flags;
-    dispatch_semaphore_t       called; /* for a queue */
+    dispatch_semaphore_t called; /* for a queue */
 };
 
 static const CFStringRef watcherName = CFSTR("watcher");
@@ -82,7 +82,7 @@ static SCNetworkReachabilityRef createWithIPv6(const char *text)
 static Boolean isReachable(SCNetworkReachabilityRef target)
 {
     SCNetworkReachabilityFlags flags = 0;
-    Boolean                    ok = SCNetworkReachabilityGetFlags(target, &flags);
+    Boolean ok = SCNetworkReachabilityGetFlags(target, &flags);
 
     CFRelease(target);
     return ok && (flags & kSCNetworkReachabilityFlagsReachable) && !(flags & kSCNetworkFlagsConnectionRequired);
@@ -91,8 +91,8 @@ static Boolean isReachable(SCNetworkReachabilityRef target)
 /* Targets of every kind have flags. */
 static void checkKinds(void)
 {
-    struct sockaddr          zero, localWiFi;
-    struct sockaddr_in       pair = { .sin_len = sizeof(pair), .sin_family = AF_INET };
+    struct sockaddr zero, localWiFi;
+    struct sockaddr_in pair = { .sin_len = sizeof(pair), .sin_family = AF_INET };
     SCNetworkConnectionFlags flags;
 
     memset(&zero, 0, sizeof(zero));
@@ -116,7 +116,7 @@ static void checkKinds(void)
 
 static void checkObjects(SCNetworkReachabilityRef target)
 {
-    char        text[64];
+    char text[64];
     CFStringRef description = copyWatcherDescription(target);
 
     CFRetain(target);
@@ -131,10 +131,10 @@ static void checkObjects(SCNetworkReachabilityRef target)
 /* The target of a name calls back on its queue after it was scheduled. */
 static void checkQueue(void)
 {
-    struct watcher               watcher = { .called = dispatch_semaphore_create(0) };
+    struct watcher watcher = { .called = dispatch_semaphore_create(0) };
     SCNetworkReachabilityContext context = { 0, &watcher, NULL, NULL, NULL };
-    SCNetworkReachabilityRef     target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
-    dispatch_queue_t             queue = dispatch_queue_create("watcher", DISPATCH_QUEUE_SERIAL);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    dispatch_queue_t queue = dispatch_queue_create("watcher", DISPATCH_QUEUE_SERIAL);
 
     check(SCNetworkReachabilitySetCallback(target, changed, &context), "a target has a callback");
     check(SCNetworkReachabilitySetDispatchQueue(target, queue), "a target is on a queue");
@@ -164,11 +164,11 @@ static void checkMainQueue(void)
 
 int main(void)
 {
-    struct watcher               watcher = { 0, 0, 0, NULL };
+    struct watcher watcher = { 0, 0, 0, NULL };
     SCNetworkReachabilityContext context = { 0, &watcher, retainWatcher, releaseWatcher, copyWatcherDescription };
-    SCNetworkReachabilityRef     target = createWithIPv4("192.0.2.1");
-    SCNetworkReachabilityFlags   flags;
-    SInt32                       result;
+    SCNetworkReachabilityRef target = createWithIPv4("192.0.2.1");
+    SCNetworkReachabilityFlags flags;
+    SInt32 result;
 
     checkKinds();
     checkObjects(target);

@@ -93,9 +93,9 @@ class Reachability
     }
 
     SCNetworkReachabilityRef reference_;
-    CFRunLoopRef             loop_ = nullptr;
-    CFStringRef              mode_ = nullptr;
-    Handler                  handler_;
+    CFRunLoopRef loop_ = nullptr;
+    CFStringRef mode_ = nullptr;
+    Handler handler_;
 };
 
 } // namespace net
@@ -109,7 +109,7 @@ int main()
     address.sin_family = AF_INET;
     inet_pton(AF_INET, "192.0.2.1", &address.sin_addr);
     try {
-        net::Reachability          host(reinterpret_cast<const sockaddr *>(&address));
+        net::Reachability host(reinterpret_cast<const sockaddr *>(&address));
         SCNetworkReachabilityFlags after = kSCNetworkReachabilityFlagsReachable;
 #if TARGET_OS_IPHONE
         const bool isCellular = host.flags() & kSCNetworkReachabilityFlagsIsWWAN;

@@ -22,29 +22,29 @@
 
 struct result {
     gboolean answer;
-    guint    events;
-    gint64   microseconds; /* until the first event; of a start: its time; -1: there was no event */
-    gssize   kilobytes;
+    guint events;
+    gint64 microseconds; /* until the first event; of a start: its time; -1: there was no event */
+    gssize kilobytes;
 };
 
 struct run {
-    struct scene   scene;
-    const char    *monitor;
+    struct scene scene;
+    const char *monitor;
     struct result *result;
-    gint64         changed_at;
+    gint64 changed_at;
 };
 
 struct row {
     const char *name;
     void (*run)(struct run *run);
     gboolean answer; /* the right one, and the right number of events */
-    guint    events, or_events;
+    guint events, or_events;
 };
 
 static gssize resident(void)
 {
     FILE *file = fopen("/proc/self/statm", "r");
-    long  pages = 0;
+    long pages = 0;
 
     if (file == NULL || fscanf(file, "%*d %ld", &pages) != 1)
         g_error("no /proc/self/statm");
@@ -58,7 +58,7 @@ static gssize resident(void)
 static void watch(struct run *run)
 {
     struct scene *scene = &run->scene;
-    gint64        until;
+    gint64 until;
 
     run->changed_at = g_get_monotonic_time();
     until = run->changed_at + 500 * 1000;
@@ -190,8 +190,8 @@ static void overrun(struct run *run)
 static void wait_stopped(struct run *run)
 {
     struct result *result = run->result;
-    const pid_t    program = fork();
-    int            status;
+    const pid_t program = fork();
+    int status;
 
     if (program == 0) { /* a program with the monitor, stopped by its shell */
         run->scene.monitor = scene_monitor_named(run->monitor, NULL);
@@ -218,7 +218,7 @@ static void start(struct run *run, int routes)
     add_routes(&run->scene.writer, run->scene.e0, routes);
     g_clear_object(&run->scene.monitor);
     for (int i = 0; i < STARTS; i++) {
-        const gint64     before = g_get_monotonic_time();
+        const gint64 before = g_get_monotonic_time();
         GNetworkMonitor *monitor = scene_monitor_named(run->monitor, NULL);
 
         best = MIN(best, g_get_monotonic_time() - before);
@@ -249,9 +249,9 @@ static void thousand_properties(struct run *run)
 
 static void thousand_questions(struct run *run)
 {
-    GSocketAddress     *address = g_inet_socket_address_new_from_string(HOST, 80);
+    GSocketAddress *address = g_inet_socket_address_new_from_string(HOST, 80);
     GSocketConnectable *connectable = G_SOCKET_CONNECTABLE(address);
-    const gint64        before = g_get_monotonic_time();
+    const gint64 before = g_get_monotonic_time();
 
     for (int i = 0; i < 1000; i++)
         run->result->answer = g_network_monitor_can_reach(run->scene.monitor, connectable, NULL, NULL);
@@ -282,11 +282,11 @@ static const struct row rows[] = {
 static void measure(const struct row *row, const char *monitor, struct result *result)
 {
     const pid_t child = fork();
-    int         status;
+    int status;
 
     if (child == 0) {
         struct run run = { .monitor = monitor, .result = result };
-        gssize     before = 0;
+        gssize before = 0;
 
         scene_prepare(&run.scene);
         if (row->run != wait_stopped) {
@@ -321,15 +321,15 @@ static void describe(const struct row *row, const struct result *result, char *t
 int main(int argc, char **argv)
 {
     struct result *glib = scene_shared(sizeof *glib), *ours = scene_shared(sizeof *ours);
-    gint64         few = 0;
-    int            status = 0;
+    gint64 few = 0;
+    int status = 0;
 
     (void)argc;
     scene_enter(argv[0]);
     g_print("| %-28s| %-38s | %-38s |\n", "change", "GLib's netlink monitor", "reachability");
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
         const struct row *row = &rows[i];
-        char              texts[2][64];
+        char texts[2][64];
 
         *glib = *ours = (struct result){ 0 };
         measure(row, "netlink", glib);

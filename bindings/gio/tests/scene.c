@@ -73,7 +73,7 @@ static void open_scene(struct scene *scene)
 static void run_test(gconstpointer data)
 {
     const scene_function *test = data;
-    struct scene          scene = { 0 };
+    struct scene scene = { 0 };
 
     open_scene(&scene);
     (*test)(&scene);
@@ -124,7 +124,7 @@ void scene_listen(struct scene *scene, GNetworkMonitor *monitor)
 GNetworkMonitor *scene_monitor_named(const char *name, GError **error)
 {
     GIOExtensionPoint *point;
-    GIOExtension      *extension;
+    GIOExtension *extension;
 
     g_proxy_resolver_get_default(); /* GIO loads its modules */
     point = g_io_extension_point_lookup(G_NETWORK_MONITOR_EXTENSION_POINT_NAME);
@@ -135,7 +135,7 @@ GNetworkMonitor *scene_monitor_named(const char *name, GError **error)
 
 GNetworkMonitor *scene_monitor(struct scene *scene)
 {
-    GError          *error = NULL;
+    GError *error = NULL;
     GNetworkMonitor *monitor = scene_monitor_named("reachability", &error);
 
     g_assert_no_error(error);

@@ -14,12 +14,12 @@
 #include "support/writer.h"
 
 struct scene {
-    struct writer    writer;
-    unsigned         e0, p0; /* the two ends of a cable */
+    struct writer writer;
+    unsigned e0, p0; /* the two ends of a cable */
     GNetworkMonitor *monitor;
-    guint            changed, available, metered, connectivity; /* how often each was emitted */
-    gboolean         last;                                      /* what the last network-changed said */
-    GThread         *thread;                                    /* where the last came */
+    guint changed, available, metered, connectivity; /* how often each was emitted */
+    gboolean last;                                   /* what the last network-changed said */
+    GThread *thread;                                 /* where the last came */
 };
 
 /* Where the module is loaded from, and a network namespace. Skips the program if none can be made. */

@@ -20,8 +20,8 @@ typedef struct {
 GType test_resolver_get_type(void);
 G_DEFINE_TYPE(TestResolver, test_resolver, G_TYPE_RESOLVER)
 
-static const char   *resolved[4]; /* NULL: the look-up fails */
-static guint         lookups;
+static const char *resolved[4]; /* NULL: the look-up fails */
+static guint lookups;
 static GCancellable *cancelled_meanwhile; /* by the look-up */
 
 static GList *lookup(GError **error)
@@ -59,9 +59,9 @@ static void free_addresses(gpointer addresses)
 static void lookup_async(GResolver *resolver, const char *name, GResolverNameLookupFlags flags,
                          GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data)
 {
-    GTask  *task = g_task_new(resolver, cancellable, callback, data);
+    GTask *task = g_task_new(resolver, cancellable, callback, data);
     GError *error = NULL;
-    GList  *addresses = NULL;
+    GList *addresses = NULL;
 
     (void)name;
     if (flags == G_RESOLVER_NAME_LOOKUP_FLAGS_IPV6_ONLY)
@@ -108,7 +108,7 @@ static void resolve(const char *first, const char *second)
 /* Takes the connectable. Expects it to be reachable, if there is no error. */
 static void expect(struct scene *scene, gpointer connectable, GQuark domain, int code)
 {
-    GError  *error = NULL;
+    GError *error = NULL;
     gboolean reachable = g_network_monitor_can_reach(scene->monitor, connectable, NULL, &error);
 
     if (domain == 0)
@@ -130,8 +130,8 @@ static void on_answer(GObject *monitor, GAsyncResult *result, gpointer data)
 static void expect_async(struct scene *scene, gpointer connectable, GCancellable *cancellable, GQuark domain, int code)
 {
     GAsyncResult *result = NULL;
-    GError       *error = NULL;
-    gboolean      reachable;
+    GError *error = NULL;
+    gboolean reachable;
 
     g_network_monitor_can_reach_async(scene->monitor, connectable, cancellable, on_answer, &result);
     g_assert_null(result);
@@ -249,8 +249,8 @@ static void other_addresses_of_a_name_with_another_answer_are_an_event(struct sc
 static void cancelled_question_is_cancelled(struct scene *scene)
 {
     GCancellable *cancellable = g_cancellable_new();
-    gpointer      host = address("203.0.113.7");
-    GError       *error = NULL;
+    gpointer host = address("203.0.113.7");
+    GError *error = NULL;
 
     g_cancellable_cancel(cancellable);
     g_assert_false(g_network_monitor_can_reach(scene->monitor, G_SOCKET_CONNECTABLE(host), cancellable, &error));
@@ -275,9 +275,9 @@ static void cancelled_question_is_cancelled(struct scene *scene)
 
 static void other_family_gets_the_error_that_glib_has_for_it(struct scene *scene)
 {
-    GError          *error = NULL, *expected = NULL;
+    GError *error = NULL, *expected = NULL;
     GNetworkMonitor *netlink = scene_monitor_named("netlink", &expected);
-    GSocketAddress  *local = g_unix_socket_address_new("/nonexistent");
+    GSocketAddress *local = g_unix_socket_address_new("/nonexistent");
 
     g_assert_no_error(expected);
     g_assert_false(g_network_monitor_can_reach(netlink, G_SOCKET_CONNECTABLE(local), NULL, &expected));
@@ -343,7 +343,7 @@ static void last_64_destinations_stay(struct scene *scene)
 
 static struct destination *destination(const char *text)
 {
-    GSocketAddress     *host = address(text);
+    GSocketAddress *host = address(text);
     struct destination *result = destination_new(G_SOCKET_CONNECTABLE(host), NULL);
 
     destination_add(result, host, NULL);
@@ -354,7 +354,7 @@ static struct destination *destination(const char *text)
 static void destination_is_dropped_after_ten_minutes(struct scene *scene)
 {
     const gint64 minute = 60 * G_USEC_PER_SEC;
-    GQueue       destinations = G_QUEUE_INIT;
+    GQueue destinations = G_QUEUE_INIT;
 
     (void)scene;
     destinations_remember(&destinations, destination("203.0.113.1"), 0);

@@ -6,10 +6,10 @@
 
 typedef struct {
     GSocketAddressEnumerator parent;
-    gboolean                 has_given;
+    gboolean has_given;
 } TestEnumerator;
 typedef GSocketAddressEnumeratorClass TestEnumeratorClass;
-GType                                 test_enumerator_get_type(void);
+GType test_enumerator_get_type(void);
 G_DEFINE_TYPE(TestEnumerator, test_enumerator, G_TYPE_SOCKET_ADDRESS_ENUMERATOR)
 
 static GTask *last_step; /* the question for a second address */
@@ -18,7 +18,7 @@ static void next_async(GSocketAddressEnumerator *enumerator, GCancellable *cance
                        gpointer data)
 {
     TestEnumerator *self = (TestEnumerator *)enumerator;
-    GTask          *task = g_task_new(enumerator, cancellable, callback, data);
+    GTask *task = g_task_new(enumerator, cancellable, callback, data);
 
     if (self->has_given) {
         last_step = task;

@@ -9,11 +9,11 @@
 /* ---- Contexts --------------------------------------------------------------------------------------------------- */
 
 struct worker {
-    struct scene     scene; /* its own monitor and counts */
-    GMutex           lock;
-    GCond            changed;
-    gboolean         ready;
-    GThread         *thread;
+    struct scene scene; /* its own monitor and counts */
+    GMutex lock;
+    GCond changed;
+    gboolean ready;
+    GThread *thread;
     GNetworkMonitor *monitor;
 };
 
@@ -36,7 +36,7 @@ static void await_worker(struct worker *worker)
 static gpointer watch_in_thread(gpointer data)
 {
     struct worker *worker = data;
-    GMainContext  *context = g_main_context_new();
+    GMainContext *context = g_main_context_new();
 
     g_main_context_push_thread_default(context);
     worker->scene.monitor = scene_monitor(&worker->scene);
@@ -119,9 +119,9 @@ static gpointer drop(gpointer monitor)
 static void any_thread_may_drop_a_monitor(struct scene *scene)
 {
     for (int i = 0; i < 200; i++) {
-        struct scene     other = { 0 };
+        struct scene other = { 0 };
         GNetworkMonitor *monitor = scene_monitor(NULL);
-        GThread         *thread;
+        GThread *thread;
 
         scene_route(scene, i % 2 == 0 ? WRITER_DELETE : WRITER_ADD, "0.0.0.0/0", 0);
         scene_listen(&other, monitor);
@@ -135,7 +135,7 @@ static void any_thread_may_drop_a_monitor(struct scene *scene)
 static void handler_may_drop_the_monitor(struct scene *scene)
 {
     GNetworkMonitor *monitor = scene_monitor(NULL);
-    gpointer         weak = monitor;
+    gpointer weak = monitor;
 
     g_object_add_weak_pointer(G_OBJECT(monitor), &weak);
     g_signal_connect(monitor, "network-changed", G_CALLBACK(g_object_unref), NULL);
@@ -154,8 +154,8 @@ static void on_answer(GObject *monitor, GAsyncResult *result, gpointer data)
 static void dropped_monitor_still_answers_what_was_asked(struct scene *scene)
 {
     GNetworkMonitor *monitor = scene_monitor(NULL);
-    GSocketAddress  *address = g_inet_socket_address_new_from_string("203.0.113.7", 80);
-    guint            answers = 0;
+    GSocketAddress *address = g_inet_socket_address_new_from_string("203.0.113.7", 80);
+    guint answers = 0;
 
     (void)scene;
     g_network_monitor_can_reach_async(monitor, G_SOCKET_CONNECTABLE(address), NULL, on_answer, &answers);
@@ -167,7 +167,7 @@ static void dropped_monitor_still_answers_what_was_asked(struct scene *scene)
 
 static gsize resident(void)
 {
-    char  *text;
+    char *text;
     gulong pages;
 
     g_assert_true(g_file_get_contents("/proc/self/statm", &text, NULL, NULL));
@@ -193,8 +193,8 @@ static void make_and_drop(int count)
 static void ten_thousand_monitors_leave_nothing(struct scene *scene)
 {
     const guint descriptors = scene_count_descriptors(), threads = scene_count_threads();
-    const int   count = g_getenv("TEST_UNDER") != NULL ? MADE_AND_DROPPED / 100 : MADE_AND_DROPPED;
-    gsize       before;
+    const int count = g_getenv("TEST_UNDER") != NULL ? MADE_AND_DROPPED / 100 : MADE_AND_DROPPED;
+    gsize before;
 
     (void)scene;
     make_and_drop(count / 10);
@@ -210,7 +210,7 @@ static void ten_thousand_monitors_leave_nothing(struct scene *scene)
 
 struct readers {
     GNetworkMonitor *monitor;
-    gint             over; /* atomic */
+    gint over; /* atomic */
 };
 
 static gpointer read_all_the_time(gpointer data)
@@ -229,7 +229,7 @@ static gpointer read_all_the_time(gpointer data)
 static void threads_may_read_while_the_network_changes(struct scene *scene)
 {
     struct readers readers = { .monitor = scene->monitor };
-    GThread       *threads[3];
+    GThread *threads[3];
 
     for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
         threads[i] = g_thread_new("read", read_all_the_time, &readers);

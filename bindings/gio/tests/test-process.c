@@ -18,7 +18,7 @@
 static void in_child(void (*run)(struct scene *), struct scene *scene)
 {
     const pid_t child = fork();
-    int         status;
+    int status;
 
     if (child == 0) {
         alarm(60);
@@ -34,7 +34,7 @@ static void in_child(void (*run)(struct scene *), struct scene *scene)
 static void loaded_module_is_inert(void)
 {
     if (g_test_subprocess()) {
-        const guint   descriptors = scene_count_descriptors(), threads = scene_count_threads();
+        const guint descriptors = scene_count_descriptors(), threads = scene_count_threads();
         GIOExtension *extension;
 
         g_proxy_resolver_get_default(); /* without giomodule.cache, GIO loads all modules */
@@ -68,8 +68,8 @@ static void module_prints_nothing(void)
 
 static void monitor_has_no_thread_and_few_descriptors(struct scene *scene)
 {
-    const guint      threads = scene_count_threads();
-    guint            before = scene_count_descriptors(), glib, ours;
+    const guint threads = scene_count_threads();
+    guint before = scene_count_descriptors(), glib, ours;
     GNetworkMonitor *monitor = scene_monitor_named("netlink", NULL);
 
     (void)scene;
@@ -142,7 +142,7 @@ static guint count_inherited(void)
 
 static void all_descriptors_close_on_exec(struct scene *scene)
 {
-    const guint      before = count_inherited();
+    const guint before = count_inherited();
     GNetworkMonitor *monitor = scene_monitor(NULL);
 
     g_assert_true(scene_can_reach(scene, "203.0.113.7"));
@@ -155,7 +155,7 @@ static void all_descriptors_close_on_exec(struct scene *scene)
 /* From now on socket(2) fails with EPERM: of this family, or -1 for all. */
 static gboolean deny_sockets(int family)
 {
-    const guint32            value = family < 0 ? 0 : (guint32)family;
+    const guint32 value = family < 0 ? 0 : (guint32)family;
     const struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socket, 0, 3),

@@ -19,22 +19,22 @@
 
 /* What an environment has. When it ends, its poll handle is closed before or after the objects of its targets. */
 struct environment {
-    unsigned                       references; /* the poll handle's, and those of targets */
-    int                            has_ended;
-    napi_env                       env;
-    SCRunLoopRef                   loop;
-    uv_poll_t                      poll;
-    unsigned                       keeping_alive; /* targets that are scheduled, and whose watch is not unreferenced */
+    unsigned references; /* the poll handle's, and those of targets */
+    int has_ended;
+    napi_env env;
+    SCRunLoopRef loop;
+    uv_poll_t poll;
+    unsigned keeping_alive; /* targets that are scheduled, and whose watch is not unreferenced */
     napi_async_cleanup_hook_handle cleanup;
 };
 
 /* What the JavaScript object of a target has. */
 struct handle {
-    struct environment      *environment;
+    struct environment *environment;
     SCNetworkReachabilityRef target;
-    napi_ref                 changed; /* the function, while the target is scheduled */
-    int                      keeps_alive;
-    napi_async_context       context;
+    napi_ref changed; /* the function, while the target is scheduled */
+    int keeps_alive;
+    napi_async_context context;
 };
 
 /* ---- Errors ----------------------------------------------------------------------------------------------------- */
@@ -42,10 +42,10 @@ struct handle {
 /* Throws an Error whose `errno` is the value of SCError(). index.js adds the `code`. */
 static napi_value throw_sc_error(napi_env env, const char *call)
 {
-    const int   code = SCError();
+    const int code = SCError();
     const char *detail = SCErrorDetail();
-    char        text[512];
-    napi_value  message, number, error;
+    char text[512];
+    napi_value message, number, error;
 
     snprintf(text, sizeof text, "%s: %s%s%s", call, SCErrorString(code), *detail != '\0' ? ": " : "", detail);
     if (napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &message) == napi_ok &&
@@ -60,7 +60,7 @@ static napi_value throw_sc_error(napi_env env, const char *call)
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
     const struct environment *environment = poll->data;
-    napi_handle_scope         scope;
+    napi_handle_scope scope;
 
     (void)status, (void)events;
     if (napi_open_handle_scope(environment->env, &scope) != napi_ok)
@@ -97,7 +97,7 @@ static void close_environment(napi_async_cleanup_hook_handle cleanup, void *data
 static struct environment *make_environment(napi_env env)
 {
     struct environment *environment = calloc(1, sizeof *environment);
-    uv_loop_t          *uv;
+    uv_loop_t *uv;
 
     if (environment == NULL)
         return napi_throw_error(env, NULL, "out of memory"), NULL;
@@ -127,8 +127,8 @@ static struct environment *make_environment(napi_env env)
 static void on_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     const struct handle *handle = info;
-    napi_env             env = handle->environment->env;
-    napi_value           function, global, error;
+    napi_env env = handle->environment->env;
+    napi_value function, global, error;
 
     (void)target, (void)flags;
     if (napi_get_reference_value(env, handle->changed, &function) != napi_ok ||
@@ -143,7 +143,7 @@ static void on_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
 static void set_keeps_alive(struct handle *handle, int keeps_alive)
 {
     struct environment *environment = handle->environment;
-    uv_handle_t        *poll = (uv_handle_t *)&environment->poll;
+    uv_handle_t *poll = (uv_handle_t *)&environment->poll;
 
     if (handle->changed == NULL || handle->keeps_alive == keeps_alive)
         return;
@@ -186,7 +186,7 @@ static void finalize_handle(napi_env env, void *data, void *hint)
 static char *copy_string(napi_env env, napi_value value)
 {
     size_t length;
-    char  *text;
+    char *text;
 
     if (napi_get_value_string_utf8(env, value, NULL, 0, &length) != napi_ok || (text = malloc(length + 1)) == NULL)
         return NULL;
@@ -197,7 +197,7 @@ static char *copy_string(napi_env env, napi_value value)
 /* Writes the address, or leaves AF_UNSPEC if `text` is NULL. */
 static int parse_address(const char *text, struct sockaddr_storage *ret_address)
 {
-    struct sockaddr_in  *ipv4 = (struct sockaddr_in *)ret_address;
+    struct sockaddr_in *ipv4 = (struct sockaddr_in *)ret_address;
     struct sockaddr_in6 *ipv6 = (struct sockaddr_in6 *)ret_address;
 
     if (text == NULL)
@@ -238,10 +238,10 @@ static void set_string(napi_env env, napi_value object, const char *name, const 
 /* AF_UNSPEC: null. */
 static void set_address(napi_env env, napi_value object, const char *name, const struct sockaddr_storage *address)
 {
-    char        text[INET6_ADDRSTRLEN];
+    char text[INET6_ADDRSTRLEN];
     const void *bytes = address->ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
                                                       : &((const struct sockaddr_in6 *)address)->sin6_addr;
-    napi_value  null;
+    napi_value null;
 
     if (inet_ntop(address->ss_family, bytes, text, sizeof text) != NULL)
         set_string(env, object, name, text);
@@ -252,7 +252,7 @@ static void set_address(napi_env env, napi_value object, const char *name, const
 static napi_value path_object(napi_env env, const SCNetworkReachabilityPath *path)
 {
     napi_value object;
-    char       text[256];
+    char text[256];
 
     if (napi_create_object(env, &object) != napi_ok)
         return NULL;
@@ -320,11 +320,11 @@ static void move_port(SCNetworkReachabilityOptions *options, struct sockaddr_sto
 static napi_value create(napi_env env, napi_callback_info info)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    struct sockaddr_storage      source = { .ss_family = AF_UNSPEC }, remote = { .ss_family = AF_UNSPEC };
-    struct handle               *handle = calloc(1, sizeof *handle);
-    napi_value                   arguments[9], result = NULL;
-    size_t                       count = 9;
-    char                        *texts[4] = { NULL };
+    struct sockaddr_storage source = { .ss_family = AF_UNSPEC }, remote = { .ss_family = AF_UNSPEC };
+    struct handle *handle = calloc(1, sizeof *handle);
+    napi_value arguments[9], result = NULL;
+    size_t count = 9;
+    char *texts[4] = { NULL };
 
     napi_get_cb_info(env, info, &count, arguments, NULL, NULL);
     for (size_t i = 0; i < 4; i++)
@@ -354,9 +354,9 @@ static napi_value create(napi_env env, napi_callback_info info)
 static napi_value create_with_socket(napi_env env, napi_callback_info info)
 {
     struct handle *handle = calloc(1, sizeof *handle);
-    napi_value     arguments[1];
-    size_t         count = 1;
-    int32_t        descriptor = -1;
+    napi_value arguments[1];
+    size_t count = 1;
+    int32_t descriptor = -1;
 
     napi_get_cb_info(env, info, &count, arguments, NULL, NULL);
     napi_get_value_int32(env, arguments[0], &descriptor);
@@ -369,8 +369,8 @@ static napi_value create_with_socket(napi_env env, napi_callback_info info)
 /* watch(target, function): calls the function after each change. */
 static napi_value watch(napi_env env, napi_callback_info info)
 {
-    napi_value                   arguments[2], name;
-    struct handle               *handle = handle_of(env, info, 2, arguments);
+    napi_value arguments[2], name;
+    struct handle *handle = handle_of(env, info, 2, arguments);
     SCNetworkReachabilityContext context = { 0, handle, NULL, NULL, NULL };
 
     if (handle == NULL || handle->changed != NULL)
@@ -388,7 +388,7 @@ static napi_value watch(napi_env env, napi_callback_info info)
 /* unwatch(target): the function is not called again. */
 static napi_value unwatch(napi_env env, napi_callback_info info)
 {
-    napi_value     arguments[1];
+    napi_value arguments[1];
     struct handle *handle = handle_of(env, info, 1, arguments);
 
     if (handle != NULL)
@@ -400,8 +400,8 @@ static napi_value unwatch(napi_env env, napi_callback_info info)
 static napi_value path(napi_env env, napi_callback_info info)
 {
     SCNetworkReachabilityPath result = kSCNetworkReachabilityPathInitializer;
-    napi_value                arguments[1];
-    const struct handle      *handle = handle_of(env, info, 1, arguments);
+    napi_value arguments[1];
+    const struct handle *handle = handle_of(env, info, 1, arguments);
 
     if (handle == NULL)
         return NULL;
@@ -414,8 +414,8 @@ static napi_value path(napi_env env, napi_callback_info info)
 static napi_value last_path(napi_env env, napi_callback_info info)
 {
     SCNetworkReachabilityPath result = kSCNetworkReachabilityPathInitializer;
-    napi_value                arguments[1];
-    const struct handle      *handle = handle_of(env, info, 1, arguments);
+    napi_value arguments[1];
+    const struct handle *handle = handle_of(env, info, 1, arguments);
 
     if (handle == NULL)
         return NULL;
@@ -444,9 +444,9 @@ static napi_value array_of_addresses(napi_env env, const struct sockaddr_storage
 static napi_value addresses(napi_env env, napi_callback_info info)
 {
     struct sockaddr_storage *found = NULL, *larger;
-    size_t                   count, capacity = 0;
-    napi_value               arguments[1], result;
-    const struct handle     *handle = handle_of(env, info, 1, arguments);
+    size_t count, capacity = 0;
+    napi_value arguments[1], result;
+    const struct handle *handle = handle_of(env, info, 1, arguments);
 
     if (handle == NULL)
         return NULL;
@@ -464,8 +464,8 @@ static napi_value addresses(napi_env env, napi_callback_info info)
 /* description(target): a text for people and logs. */
 static napi_value description(napi_env env, napi_callback_info info)
 {
-    char                 text[8192];
-    napi_value           arguments[1], result;
+    char text[8192];
+    napi_value arguments[1], result;
     const struct handle *handle = handle_of(env, info, 1, arguments);
 
     if (handle == NULL)
@@ -534,10 +534,10 @@ static napi_value network_object(napi_env env, const SCNetworkReachabilityNetwor
 static napi_value network(napi_env env, napi_callback_info info)
 {
     SCNetworkReachabilityNetwork result = kSCNetworkReachabilityNetworkInitializer;
-    SCNetworkReachabilityWay    *ways = NULL, *larger;
-    uint32_t                     capacity = 0;
-    napi_value                   arguments[1], object;
-    const struct handle         *handle = handle_of(env, info, 1, arguments);
+    SCNetworkReachabilityWay *ways = NULL, *larger;
+    uint32_t capacity = 0;
+    napi_value arguments[1], object;
+    const struct handle *handle = handle_of(env, info, 1, arguments);
 
     if (handle == NULL)
         return NULL;
@@ -559,8 +559,8 @@ static napi_value network(napi_env env, napi_callback_info info)
 /* keepAlive(target, yes): whether the watched target keeps the environment alive. */
 static napi_value keep_alive(napi_env env, napi_callback_info info)
 {
-    bool           keeps_alive = true;
-    napi_value     arguments[2];
+    bool keeps_alive = true;
+    napi_value arguments[2];
     struct handle *handle = handle_of(env, info, 2, arguments);
 
     if (handle != NULL && napi_get_value_bool(env, arguments[1], &keeps_alive) == napi_ok)

@@ -84,25 +84,25 @@ include <reachability/reachability.h> after it, and leave <SystemConfiguration/S
 #define CF_ASSUME_NONNULL_BEGIN
 #define CF_ASSUME_NONNULL_END
 
-typedef uint8_t  UInt8;
-typedef int8_t   SInt8;
+typedef uint8_t UInt8;
+typedef int8_t SInt8;
 typedef uint16_t UInt16;
-typedef int16_t  SInt16;
+typedef int16_t SInt16;
 typedef uint32_t UInt32;
-typedef int32_t  SInt32;
+typedef int32_t SInt32;
 typedef uint64_t UInt64;
-typedef int64_t  SInt64;
+typedef int64_t SInt64;
 
-typedef long          CFIndex;
+typedef long CFIndex;
 typedef unsigned long CFTypeID;
 typedef unsigned long CFOptionFlags;
 typedef unsigned long CFHashCode;
-typedef double        CFTimeInterval;
-typedef double        CFAbsoluteTime;
+typedef double CFTimeInterval;
+typedef double CFAbsoluteTime;
 
-typedef const void                 *CFTypeRef;
+typedef const void *CFTypeRef;
 typedef const struct __CFAllocator *CFAllocatorRef;
-typedef const struct __CFString    *CFStringRef;
+typedef const struct __CFString *CFStringRef;
 /* Apple's names for the structures. */
 #define __CFRunLoop             SCRunLoop
 #define __SCNetworkReachability SCNetworkReachability
@@ -194,8 +194,8 @@ static inline CFTypeRef CFRetain(CFTypeRef object)
 static inline void CFRelease(CFTypeRef object)
 {
     struct reachability_cf_string *string = reachability_cf_made(object);
-    SCNetworkReachabilityRef       target;
-    SCRunLoopRef                   loop;
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef loop;
 
     if (string != NULL) {
         if (__atomic_sub_fetch(&string->references, 1, __ATOMIC_ACQ_REL) == 0)
@@ -227,7 +227,7 @@ static inline CFTypeID CFRunLoopGetTypeID(void)
 static inline CFTypeID CFGetTypeID(CFTypeRef object)
 {
     SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop;
+    SCRunLoopRef loop;
 
     if (reachability_cf_is_string(object))
         return CFStringGetTypeID();

@@ -15,17 +15,17 @@
 #include <CoreFoundation/CFBase.h>
 #include <CoreFoundation/CFString.h>
 
-typedef const struct __CFArray   *CFArrayRef;
-typedef struct __CFArray         *CFMutableArrayRef;
-typedef struct __CFDictionary    *CFMutableDictionaryRef;
-typedef const struct __CFNumber  *CFNumberRef;
+typedef const struct __CFArray *CFArrayRef;
+typedef struct __CFArray *CFMutableArrayRef;
+typedef struct __CFDictionary *CFMutableDictionaryRef;
+typedef const struct __CFNumber *CFNumberRef;
 typedef const struct __CFBoolean *CFBooleanRef;
-typedef const struct __CFData    *CFDataRef;
-typedef struct __CFData          *CFMutableDataRef;
-typedef struct __CFError         *CFErrorRef;
+typedef const struct __CFData *CFDataRef;
+typedef struct __CFData *CFMutableDataRef;
+typedef struct __CFError *CFErrorRef;
 
 typedef CFTypeRef CFPropertyListRef;
-typedef CFIndex   CFPropertyListFormat;
+typedef CFIndex CFPropertyListFormat;
 enum { kCFPropertyListXMLFormat_v1_0 = 100, kCFPropertyListBinaryFormat_v1_0 = 200 };
 
 /* Apple's numbers of the types of number. */
@@ -52,76 +52,76 @@ typedef void (*CFArrayReleaseCallBack)(CFAllocatorRef allocator, const void *val
 typedef CFStringRef (*CFArrayCopyDescriptionCallBack)(const void *value);
 typedef SCBoolean (*CFArrayEqualCallBack)(const void *one, const void *other);
 typedef struct {
-    CFIndex                        version;
-    CFArrayRetainCallBack          retain;
-    CFArrayReleaseCallBack         release;
+    CFIndex version;
+    CFArrayRetainCallBack retain;
+    CFArrayReleaseCallBack release;
     CFArrayCopyDescriptionCallBack copyDescription;
-    CFArrayEqualCallBack           equal;
+    CFArrayEqualCallBack equal;
 } CFArrayCallBacks;
 
-typedef CFArrayRetainCallBack          CFDictionaryRetainCallBack;
-typedef CFArrayReleaseCallBack         CFDictionaryReleaseCallBack;
+typedef CFArrayRetainCallBack CFDictionaryRetainCallBack;
+typedef CFArrayReleaseCallBack CFDictionaryReleaseCallBack;
 typedef CFArrayCopyDescriptionCallBack CFDictionaryCopyDescriptionCallBack;
-typedef CFArrayEqualCallBack           CFDictionaryEqualCallBack;
+typedef CFArrayEqualCallBack CFDictionaryEqualCallBack;
 typedef CFHashCode (*CFDictionaryHashCallBack)(const void *value);
 typedef struct {
-    CFIndex                             version;
-    CFDictionaryRetainCallBack          retain;
-    CFDictionaryReleaseCallBack         release;
+    CFIndex version;
+    CFDictionaryRetainCallBack retain;
+    CFDictionaryReleaseCallBack release;
     CFDictionaryCopyDescriptionCallBack copyDescription;
-    CFDictionaryEqualCallBack           equal;
-    CFDictionaryHashCallBack            hash;
+    CFDictionaryEqualCallBack equal;
+    CFDictionaryHashCallBack hash;
 } CFDictionaryKeyCallBacks;
 typedef struct {
-    CFIndex                             version;
-    CFDictionaryRetainCallBack          retain;
-    CFDictionaryReleaseCallBack         release;
+    CFIndex version;
+    CFDictionaryRetainCallBack retain;
+    CFDictionaryReleaseCallBack release;
     CFDictionaryCopyDescriptionCallBack copyDescription;
-    CFDictionaryEqualCallBack           equal;
+    CFDictionaryEqualCallBack equal;
 } CFDictionaryValueCallBacks;
 
 CF_EXTERN_C_BEGIN
 
-extern const CFArrayCallBacks           kCFTypeArrayCallBacks;
-extern const CFDictionaryKeyCallBacks   kCFTypeDictionaryKeyCallBacks;
+extern const CFArrayCallBacks kCFTypeArrayCallBacks;
+extern const CFDictionaryKeyCallBacks kCFTypeDictionaryKeyCallBacks;
 extern const CFDictionaryValueCallBacks kCFTypeDictionaryValueCallBacks;
-extern const CFBooleanRef               kCFBooleanTrue, kCFBooleanFalse;
+extern const CFBooleanRef kCFBooleanTrue, kCFBooleanFalse;
 
-extern CFArrayRef  CFArrayCreate(CFAllocatorRef allocator, const void **values, CFIndex count,
-                                 const CFArrayCallBacks *callBacks);
-extern CFIndex     CFArrayGetCount(CFArrayRef array);
+extern CFArrayRef CFArrayCreate(CFAllocatorRef allocator, const void **values, CFIndex count,
+                                const CFArrayCallBacks *callBacks);
+extern CFIndex CFArrayGetCount(CFArrayRef array);
 extern const void *CFArrayGetValueAtIndex(CFArrayRef array, CFIndex index);
 
 extern CFMutableArrayRef CFArrayCreateMutable(CFAllocatorRef allocator, CFIndex capacity,
                                               const CFArrayCallBacks *callBacks);
-extern void              CFArrayAppendValue(CFMutableArrayRef array, const void *value);
+extern void CFArrayAppendValue(CFMutableArrayRef array, const void *value);
 
 extern CFDictionaryRef CFDictionaryCreate(CFAllocatorRef allocator, const void **keys, const void **values,
                                           CFIndex count, const CFDictionaryKeyCallBacks *keyCallBacks,
                                           const CFDictionaryValueCallBacks *valueCallBacks);
-extern CFIndex         CFDictionaryGetCount(CFDictionaryRef dictionary);
-extern const void     *CFDictionaryGetValue(CFDictionaryRef dictionary, const void *key);
+extern CFIndex CFDictionaryGetCount(CFDictionaryRef dictionary);
+extern const void *CFDictionaryGetValue(CFDictionaryRef dictionary, const void *key);
 
 extern CFMutableDictionaryRef CFDictionaryCreateMutable(CFAllocatorRef allocator, CFIndex capacity,
-                                                        const CFDictionaryKeyCallBacks   *keyCallBacks,
+                                                        const CFDictionaryKeyCallBacks *keyCallBacks,
                                                         const CFDictionaryValueCallBacks *valueCallBacks);
 extern CFMutableDictionaryRef CFDictionaryCreateMutableCopy(CFAllocatorRef allocator, CFIndex capacity,
                                                             CFDictionaryRef dictionary);
 extern void CFDictionarySetValue(CFMutableDictionaryRef dictionary, const void *key, const void *value);
 
 extern CFNumberRef CFNumberCreate(CFAllocatorRef allocator, CFNumberType type, const void *value);
-extern SCBoolean   CFNumberGetValue(CFNumberRef number, CFNumberType type, void *value);
-extern SCBoolean   CFBooleanGetValue(CFBooleanRef boolean);
+extern SCBoolean CFNumberGetValue(CFNumberRef number, CFNumberType type, void *value);
+extern SCBoolean CFBooleanGetValue(CFBooleanRef boolean);
 
-extern CFDataRef    CFDataCreate(CFAllocatorRef allocator, const UInt8 *bytes, CFIndex length);
+extern CFDataRef CFDataCreate(CFAllocatorRef allocator, const UInt8 *bytes, CFIndex length);
 extern const UInt8 *CFDataGetBytePtr(CFDataRef data);
-extern CFIndex      CFDataGetLength(CFDataRef data);
+extern CFIndex CFDataGetLength(CFDataRef data);
 
 extern CFDataRef CFPropertyListCreateData(CFAllocatorRef allocator, CFPropertyListRef list, CFPropertyListFormat format,
                                           CFOptionFlags options, CFErrorRef *error);
 
 extern CFErrorRef CFErrorCreate(CFAllocatorRef allocator, CFStringRef domain, CFIndex code, CFDictionaryRef userInfo);
-extern CFIndex    CFErrorGetCode(CFErrorRef error);
+extern CFIndex CFErrorGetCode(CFErrorRef error);
 
 CF_EXTERN_C_END
 

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 typedef CFStringRef CFRunLoopMode;
-typedef SInt32      CFRunLoopRunResult;
+typedef SInt32 CFRunLoopRunResult;
 
 enum { kCFRunLoopRunFinished = 1, kCFRunLoopRunStopped = 2, kCFRunLoopRunTimedOut = 3, kCFRunLoopRunHandledSource = 4 };
 
@@ -68,7 +68,7 @@ static inline SCRunLoopMode reachability_cf_mode(CFRunLoopMode mode)
 /* ---- The main queue. libdispatch exports these two for CoreFoundation. They are NULL in a program without it. */
 
 CF_EXTERN_C_BEGIN
-extern int  _dispatch_get_main_queue_handle_4CF(void) __attribute__((weak));
+extern int _dispatch_get_main_queue_handle_4CF(void) __attribute__((weak));
 extern void _dispatch_main_queue_callback_4CF(void *message) __attribute__((weak));
 CF_EXTERN_C_END
 
@@ -84,7 +84,7 @@ static inline int reachability_cf_main_queue(void)
 static inline SCBoolean reachability_cf_run_main_queue(int descriptor)
 {
     struct pollfd queue = { descriptor, POLLIN, 0 };
-    uint64_t      count;
+    uint64_t count;
 
     if (poll(&queue, 1, 0) != 1 || read(descriptor, &count, sizeof count) != sizeof count)
         return 0;
@@ -109,7 +109,7 @@ static inline double reachability_cf_clock(void)
 static inline void reachability_cf_wait(SCRunLoopRef loop, int descriptor, double until)
 {
     struct pollfd sources[2] = { { descriptor, POLLIN, 0 }, { 0, POLLIN, 0 } };
-    const double  seconds = until - reachability_cf_clock();
+    const double seconds = until - reachability_cf_clock();
 
     sources[1].fd = SCRunLoopGetFileDescriptor(loop);
     poll(sources, 2, seconds <= 0 ? 0 : seconds > 1e6 ? 1000000000 : (int)(seconds * 1e3) + 1);
@@ -122,7 +122,7 @@ static inline CFRunLoopRunResult reachability_cf_run_with_main_queue(int descrip
 
     for (;;) {
         CFRunLoopRunResult result = SCRunLoopRunInMode(mode, 0, returnAfterSourceHandled);
-        SCBoolean          ran;
+        SCBoolean ran;
 
         if (result != kCFRunLoopRunFinished && result != kCFRunLoopRunTimedOut)
             return result;

@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <strings.h>
 
-typedef UInt32                       CFStringEncoding;
-typedef CFOptionFlags                CFStringCompareFlags;
+typedef UInt32 CFStringEncoding;
+typedef CFOptionFlags CFStringCompareFlags;
 typedef const struct __CFDictionary *CFDictionaryRef; /* for CFStringCreateWithFormat: NULL */
 
 enum { kCFStringEncodingMacRoman = 0, kCFStringEncodingASCII = 0x0600, kCFStringEncodingUTF8 = 0x08000100 };
@@ -62,7 +62,7 @@ static inline SCBoolean CFStringGetCString(CFStringRef string, char *buffer, CFI
 static inline CFIndex CFStringGetLength(CFStringRef string)
 {
     const char *text = CFStringGetCStringPtr(string, kCFStringEncodingUTF8);
-    CFIndex     length = 0;
+    CFIndex length = 0;
 
     for (; text != NULL && *text != '\0'; text++)
         length += ((unsigned char)*text & 0xC0) == 0x80 ? 0 : (unsigned char)*text >= 0xF0 ? 2 : 1;
@@ -111,10 +111,10 @@ static inline CFStringRef CFStringCreateCopy(CFAllocatorRef allocator, CFStringR
 static inline CFStringRef CFStringCreateWithFormatAndArguments(CFAllocatorRef allocator, CFDictionaryRef options,
                                                                CFStringRef format, va_list arguments)
 {
-    const char                    *text = CFStringGetCStringPtr(format, kCFStringEncodingUTF8);
+    const char *text = CFStringGetCStringPtr(format, kCFStringEncodingUTF8);
     struct reachability_cf_string *string;
-    va_list                        again;
-    int                            length;
+    va_list again;
+    int length;
 
     (void)allocator, (void)options;
     if (text == NULL || strstr(text, "%@") != NULL)
@@ -132,7 +132,7 @@ static inline CFStringRef CFStringCreateWithFormat(CFAllocatorRef allocator, CFD
                                                    CFStringRef format, ...)
 {
     CFStringRef string;
-    va_list     arguments;
+    va_list arguments;
 
     va_start(arguments, format);
     string = CFStringCreateWithFormatAndArguments(allocator, options, format, arguments);
@@ -145,7 +145,7 @@ static inline CFComparisonResult CFStringCompare(CFStringRef one, CFStringRef ot
 {
     const char *first = CFStringGetCStringPtr(one, kCFStringEncodingUTF8);
     const char *second = CFStringGetCStringPtr(other, kCFStringEncodingUTF8);
-    int         order;
+    int order;
 
     if (first == NULL || second == NULL)
         order = (first != NULL) - (second != NULL);
@@ -157,9 +157,9 @@ static inline CFComparisonResult CFStringCompare(CFStringRef one, CFStringRef ot
 /* A new string: the text of a string, or a description of a target. */
 static inline CFStringRef CFCopyDescription(CFTypeRef object)
 {
-    SCNetworkReachabilityRef       target;
+    SCNetworkReachabilityRef target;
     struct reachability_cf_string *string = NULL;
-    size_t                         length;
+    size_t length;
 
     if (reachability_cf_is_string(object))
         return CFStringCreateCopy(NULL, (CFStringRef)object);

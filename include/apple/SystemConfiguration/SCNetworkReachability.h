@@ -38,15 +38,15 @@ static inline SCBoolean reachability_sc_set_dispatch_queue(SCNetworkReachability
 /* Apple's context. The library never calls copyDescription. */
 typedef struct {
     CFIndex version;
-    void   *info;
+    void *info;
     const void *(*retain)(const void *info);
     void (*release)(const void *info);
     CFStringRef (*copyDescription)(const void *info);
 } reachability_sc_context;
 
-static inline SCBoolean reachability_sc_set_callback(SCNetworkReachabilityRef      target,
+static inline SCBoolean reachability_sc_set_callback(SCNetworkReachabilityRef target,
                                                      SCNetworkReachabilityCallBack callout,
-                                                     reachability_sc_context      *context)
+                                                     reachability_sc_context *context)
 {
     SCNetworkReachabilityContext copy;
 
