@@ -193,7 +193,12 @@ list-sources:
 SWIFT_FLAGS =
 # What is linked in place of the toolchain's and the system's, so that the tool is small, starts fast, and runs on glibc 2.34:
 # the part of FoundationEssentials that it uses (see JSONEncoder.swift), a few functions of glibc, the static libstdc++. Empty:
-# nothing is replaced.
+# nothing is replaced. The 10.6 MB of the tool are Swift's standard library (5.6; a program of one line has it, too), its
+# concurrency and regular expressions (1.8), the argument parser (0.8), the tool and the library (0.9). Swift's metadata keeps
+# all types of a static library, so the linker cannot drop what is not used. The toolchain's FoundationEssentials takes 5 MB
+# more. libstdc++'s 1,600 symbols are not looked up at the start. Not taken: lld with --icf=all (0.2 MB less, not faster);
+# -no-pie (0.7 MB less, 0.3 ms faster, but always at the same address); relative relocations in a table (0.7 MB less, needs
+# glibc 2.36); a prelinked program (Debian has no prelink).
 ESSENTIALS       = $(BUILD)/essentials
 ESSENTIALS_SWIFT = $(sort $(wildcard packaging/essentials/*.swift))
 ESSENTIALS_FILES = $(addprefix $(ESSENTIALS)/,libToolEssentials.a glibc.o libstdc++.a)

@@ -3,6 +3,21 @@
  * A default route that goes and comes, under many targets in shuffled order: the queries, the time for each target, and
  * the time to the first callback. The same with a policy rule, with which each target needs a query of its own; the
  * reference is a bare batch of the same queries.
+ *
+ * Most of what a target costs is waiting for memory: of the schedule, the state and the target. So a step gives the
+ * path to 8 targets, and first tells the processor which memory it will use. With 32 it is slower: a processor keeps
+ * only a few misses under way. An entry has one list, and a mark where those without the path begin: to move members
+ * would write to both of their neighbours. Three ways made no difference: each target knows where the target after the
+ * next 8 is; a step loads the owners of the next 8, too; the fields that a step uses are next to one another.
+ *
+ * If the flags were in the shared result, a target without a callback would cost nothing. But GetFlags takes no lock,
+ * so it would read the target, the result and the target again: in a trial, a cached GetFlags took 1.64 to 2.64 times
+ * the function with one load, and 1.44 to 1.58 without that. And SCRunLoopCopyNextChange would do for each target what
+ * the round no longer does.
+ *
+ * With a rule, 128 queries are in one send, as in the reference. What the next evaluations use is loaded while their
+ * replies are collected; still, a third of the library's part is waiting for memory. recvmmsg(2) for 16 replies takes
+ * 1.67 us for a query in a bare loop, recvfrom(2) 1.83.
  */
 #include <linux/fib_rules.h>
 #include <stdio.h>

@@ -3,6 +3,11 @@
  * GetFlags of an address target, warm. Unscheduled, the reference is the work that no library can avoid: send one
  * RTM_GETROUTE and receive the reply, on a connected socket, and parse nothing but the type of the reply. Scheduled, it
  * is a function that loads one atomic.
+ *
+ * Unscheduled, the library adds fcntl(2) and geteuid(2), as any call of the program between two queries can close
+ * descriptors or change the user, and the kernel announces neither; the sender's address, as only the kernel is
+ * believed (recvfrom(2) takes 0.06 us more than recv(2)); and 1,800 instructions (callgrind), of which a quarter parses
+ * the reply. With link-time optimization the ratio is 1.25 in place of 1.26 to 1.28.
  */
 #include <arpa/inet.h>
 #include <reachability/reachability.h>

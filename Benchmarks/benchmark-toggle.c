@@ -3,6 +3,9 @@
  * From a default route's deletion or addition to the callback. The reference is the work that no correct listener can
  * avoid: wait for the message, receive it, query behind the RTNL barrier, receive the replies of the barrier and of the
  * query. The default path takes a second query while IPv4 has none.
+ *
+ * The library's rest beside its system calls, 1 to 3 us, is the index, the round, the two clean-up handlers that let a
+ * callback end its thread, and the queue of callbacks.
  */
 #include <arpa/inet.h>
 #include <errno.h>
