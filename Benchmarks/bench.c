@@ -134,6 +134,19 @@ void bench_pin(unsigned number)
     sched_setaffinity(0, sizeof one, &one);
 }
 
+int bench_run(int argc, char **argv, bool (*measure)(struct writer *writer, bool is_short))
+{
+    const bool is_short = bench_is_short(argc, argv);
+    struct writer writer;
+    bool within;
+
+    bench_pin(0);
+    bench_enter_namespace(&writer);
+    within = measure(&writer, is_short);
+    writer_close(&writer);
+    return within || is_short ? 0 : 1;
+}
+
 static int compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

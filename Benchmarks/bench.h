@@ -28,6 +28,10 @@ void bench_check(int error, const char *what);
  * "a" with 192.0.2.2/24 and 2001:db8::2/64 has a carrier. Opens the writer there. Returns the index of "a". */
 unsigned bench_enter_namespace(struct writer *writer);
 
+/* The main function of a benchmark: calls `measure` in such a namespace, on one processor. Returns the program's
+ * status: 1 if what it measured is over a limit, and the run is not short. */
+int bench_run(int argc, char **argv, bool (*measure)(struct writer *writer, bool is_short));
+
 /* Through 192.0.2.1, and through 2001:db8::1. */
 extern const struct writer_route bench_default_route, bench_ipv6_default_route;
 

@@ -102,20 +102,20 @@ static bool compare_schedule(const char *title, const char *reference_title, int
     return bench_report(title, reference_title, ours, reference, blocks, 1.15);
 }
 
-int main(int argc, char **argv)
+static bool measure_all(struct writer *writer, bool is_short)
 {
-    const bool is_short = bench_is_short(argc, argv);
     const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
-    struct writer writer;
     bool within;
 
-    bench_pin(0);
-    bench_enter_namespace(&writer);
-    watched_toggle(&writer, true);
-    bench_check(writer_route(&writer, WRITER_ADD, &bench_ipv6_default_route), "IPv6 default route");
+    watched_toggle(writer, true);
+    bench_check(writer_route(writer, WRITER_ADD, &bench_ipv6_default_route), "IPv6 default route");
     within = compare_create(blocks);
     within = compare_schedule("schedule", "a bare RTM_GETROUTE", AF_INET, "198.51.100.1", blocks) && within;
     within = compare_schedule("schedule (IPv6)", "two bare RTM_GETROUTE", AF_INET6, "2001:db8:1::1", blocks) && within;
-    writer_close(&writer);
-    return within || is_short ? 0 : 1;
+    return within;
+}
+
+int main(int argc, char **argv)
+{
+    return bench_run(argc, argv, measure_all);
 }

@@ -175,37 +175,37 @@ static void draw(struct writer *writer, unsigned count)
     watched_release(&watched);
 }
 
-int main(int argc, char **argv)
+static bool measure_all(struct writer *writer, bool is_short)
 {
-    const bool is_short = bench_is_short(argc, argv);
     const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
     const unsigned targets = is_short ? TARGETS_SHORT : TARGETS;
     struct watched many;
-    struct writer writer;
     double time;
     bool within;
 
-    bench_pin(0);
-    bench_enter_namespace(&writer);
-    watched_toggle(&writer, true);
+    watched_toggle(writer, true);
     for (unsigned count = 1; count < targets; count *= 10)
-        draw(&writer, count);
+        draw(writer, count);
     many = watched_create(targets);
     shuffle(&many);
     watched_schedule(&many, false);
-    within = count_queries(&writer, &many);
-    within = bench_report_number("default toggle, a target without a callback",
-                                 median_toggle(&writer, &many, 0, blocks), "ns", 1) &&
+    within = count_queries(writer, &many);
+    within = bench_report_number("default toggle, a target without a callback", median_toggle(writer, &many, 0, blocks),
+                                 "ns", 1) &&
              within;
-    within = compare_with_rule(&writer, &many) && within;
+    within = compare_with_rule(writer, &many) && within;
     watched_unschedule(&many);
     watched_schedule(&many, true);
-    time = median_toggle(&writer, &many, targets, blocks);
+    time = median_toggle(writer, &many, targets, blocks);
     within = bench_report_number("default toggle, a target with a callback", time, "ns", 120) && within;
     bench_point("default toggle, all callbacks", targets, time * targets);
-    within = compare_first_callback(&writer, &many, blocks) && within;
+    within = compare_first_callback(writer, &many, blocks) && within;
     watched_unschedule(&many);
     watched_release(&many);
-    writer_close(&writer);
-    return within || is_short ? 0 : 1;
+    return within;
+}
+
+int main(int argc, char **argv)
+{
+    return bench_run(argc, argv, measure_all);
 }

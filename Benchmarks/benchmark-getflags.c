@@ -112,20 +112,20 @@ static bool compare_scheduled(size_t blocks)
     return bench_report("getflags, scheduled", "a function with one load", ours, reference, blocks, 1.5);
 }
 
-int main(int argc, char **argv)
+static bool measure_all(struct writer *writer, bool is_short)
 {
-    const bool is_short = bench_is_short(argc, argv);
     const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
-    struct writer writer;
     bool within;
 
-    bench_pin(0);
-    bench_enter_namespace(&writer);
-    bench_check(writer_route(&writer, WRITER_ADD, &bench_default_route), "default route");
-    bench_check(writer_route(&writer, WRITER_ADD, &bench_ipv6_default_route), "IPv6 default route");
+    bench_check(writer_route(writer, WRITER_ADD, &bench_default_route), "default route");
+    bench_check(writer_route(writer, WRITER_ADD, &bench_ipv6_default_route), "IPv6 default route");
     within = measure("getflags", AF_INET, "198.51.100.1", blocks);
     within = measure("getflags (IPv6)", AF_INET6, "2001:db8:1::1", blocks) && within;
     within = compare_scheduled(blocks) && within;
-    writer_close(&writer);
-    return within || is_short ? 0 : 1;
+    return within;
+}
+
+int main(int argc, char **argv)
+{
+    return bench_run(argc, argv, measure_all);
 }

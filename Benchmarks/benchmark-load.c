@@ -125,27 +125,27 @@ static bool compare(struct writer *writer, size_t blocks, unsigned calls)
            within;
 }
 
-int main(int argc, char **argv)
+static bool measure_all(struct writer *writer, bool is_short)
 {
-    const bool is_short = bench_is_short(argc, argv);
-    struct writer writer;
     pthread_t driver, load;
     bool within;
 
-    bench_pin(0);
-    bench_enter_namespace(&writer);
-    watched_toggle(&writer, true);
+    watched_toggle(writer, true);
     shared.watched = watched_create(is_short ? TARGETS_SHORT : TARGETS);
     watched_schedule(&shared.watched, true);
     SCNetworkReachabilitySetCallback(shared.watched.targets[0], note_first, NULL);
     bench_check(pthread_create(&driver, NULL, drive, NULL), "thread");
     bench_check(pthread_create(&load, NULL, change_others, NULL), "thread");
-    within = compare(&writer, is_short ? BLOCKS_SHORT : BLOCKS, is_short ? CALLS_SHORT : CALLS);
+    within = compare(writer, is_short ? BLOCKS_SHORT : BLOCKS, is_short ? CALLS_SHORT : CALLS);
     shared.stops = true;
     pthread_join(driver, NULL);
     pthread_join(load, NULL);
     watched_unschedule(&shared.watched);
     watched_release(&shared.watched);
-    writer_close(&writer);
-    return within || is_short ? 0 : 1;
+    return within;
+}
+
+int main(int argc, char **argv)
+{
+    return bench_run(argc, argv, measure_all);
 }

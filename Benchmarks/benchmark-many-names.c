@@ -191,13 +191,5 @@ static bool compare_many_with_few(struct writer *writer, bool is_short)
 
 int main(int argc, char **argv)
 {
-    const bool is_short = bench_is_short(argc, argv);
-    struct writer writer;
-    bool within;
-
-    bench_pin(0);
-    bench_enter_namespace(&writer);
-    within = compare_many_with_few(&writer, is_short);
-    writer_close(&writer);
-    return within || is_short ? 0 : 1;
+    return bench_run(argc, argv, compare_many_with_few);
 }

@@ -215,21 +215,21 @@ static void await_no_thread(void)
         bench_fail("threads are left");
 }
 
-int main(int argc, char **argv)
+static bool measure_all(struct writer *writer, bool is_short)
 {
-    const bool is_short = bench_is_short(argc, argv);
     const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
-    struct writer writer;
     bool within;
 
-    bench_pin(0);
-    bench_enter_namespace(&writer);
-    bench_check(writer_route(&writer, WRITER_ADD, &bench_default_route), "default route");
+    bench_check(writer_route(writer, WRITER_ADD, &bench_default_route), "default route");
     resolver_begin(silent);
     write_texts();
     within = compare(blocks);
-    within = compare_many(&writer, is_short ? MANY_SHORT : MANY) && within;
+    within = compare_many(writer, is_short ? MANY_SHORT : MANY) && within;
     await_no_thread();
-    writer_close(&writer);
-    return within || is_short ? 0 : 1;
+    return within;
+}
+
+int main(int argc, char **argv)
+{
+    return bench_run(argc, argv, measure_all);
 }

@@ -122,28 +122,24 @@ static double measure_ours(struct writer *writer, struct listening_thread *liste
     return time;
 }
 
-int main(int argc, char **argv)
+static bool measure_all(struct writer *writer, bool is_short)
 {
-    const bool is_short = bench_is_short(argc, argv);
     const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
     const unsigned changes = is_short ? CHANGES_SHORT : CHANGES;
     double nobody[BLOCKS], ours[BLOCKS], our_processor = 0, bare_processor = 0;
     unsigned wakes = 0;
-    struct writer writer;
     char title[80];
     bool within;
 
-    bench_pin(0);
-    bench_enter_namespace(&writer);
-    watched_toggle(&writer, true);
+    watched_toggle(writer, true);
     for (size_t i = 0; i < blocks; i++) {
         struct listening_thread listening = { .kind = NOBODY };
 
-        nobody[i] = measure_listening(&writer, &listening, changes);
+        nobody[i] = measure_listening(writer, &listening, changes);
         listening = (struct listening_thread){ .kind = BARE };
-        (void)measure_listening(&writer, &listening, changes);
+        (void)measure_listening(writer, &listening, changes);
         bare_processor += listening.processor;
-        ours[i] = measure_ours(&writer, &listening, changes);
+        ours[i] = measure_ours(writer, &listening, changes);
         our_processor += listening.processor;
         wakes += listening.wakes;
     }
@@ -153,6 +149,10 @@ int main(int argc, char **argv)
                                  0.5) &&
              within;
     within = bench_report("storm, a change, for the writer", "without a listener", ours, nobody, blocks, 1.1) && within;
-    writer_close(&writer);
-    return within || is_short ? 0 : 1;
+    return within;
+}
+
+int main(int argc, char **argv)
+{
+    return bench_run(argc, argv, measure_all);
 }

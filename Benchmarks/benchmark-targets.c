@@ -103,31 +103,31 @@ static void draw(struct writer *writer, unsigned count, struct watched *one)
     watched_release(&watched);
 }
 
-int main(int argc, char **argv)
+static bool measure_all(struct writer *writer, bool is_short)
 {
-    const bool is_short = bench_is_short(argc, argv);
     const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
     const unsigned targets = is_short ? TARGETS_SHORT : TARGETS;
     struct watched many, one;
-    struct writer writer;
     bool within;
 
-    bench_pin(0);
-    bench_enter_namespace(&writer);
-    watched_toggle(&writer, true);
+    watched_toggle(writer, true);
     one = watched_create(1);
     watched_schedule(&one, true);
     for (unsigned count = 1; count < targets; count *= 10)
-        draw(&writer, count, &one);
+        draw(writer, count, &one);
     many = watched_create(targets);
     watched_schedule(&many, true);
-    within = compare_between(&writer, &many, blocks);
+    within = compare_between(writer, &many, blocks);
     watched_settle(&one, 0);
-    within = compare_callback(&writer, &many, &one, blocks) && within;
+    within = compare_callback(writer, &many, &one, blocks) && within;
     watched_unschedule(&many);
     watched_release(&many);
     watched_unschedule(&one);
     watched_release(&one);
-    writer_close(&writer);
-    return within || is_short ? 0 : 1;
+    return within;
+}
+
+int main(int argc, char **argv)
+{
+    return bench_run(argc, argv, measure_all);
 }

@@ -129,19 +129,19 @@ static bool compare(const char *title, const char *name, const char *bare_title,
     return bench_report(title, bare_title, mine, theirs, blocks, 1.05);
 }
 
-int main(int argc, char **argv)
+static bool measure_all(struct writer *writer, bool is_short)
 {
-    const bool is_short = bench_is_short(argc, argv);
     const size_t blocks = is_short ? BLOCKS_SHORT : BLOCKS;
-    struct writer writer;
     bool within;
 
-    bench_pin(0);
-    bench_enter_namespace(&writer);
-    bench_check(writer_route(&writer, WRITER_ADD, &bench_default_route), "default route");
-    within = compare("toggle, an address", "198.51.100.1", "listener, barrier, one query", blocks, &writer);
-    if (!compare("toggle, default path", "0.0.0.0", "listener, barrier, a query a family", blocks, &writer))
+    bench_check(writer_route(writer, WRITER_ADD, &bench_default_route), "default route");
+    within = compare("toggle, an address", "198.51.100.1", "listener, barrier, one query", blocks, writer);
+    if (!compare("toggle, default path", "0.0.0.0", "listener, barrier, a query a family", blocks, writer))
         within = false;
-    writer_close(&writer);
-    return within || is_short ? 0 : 1;
+    return within;
+}
+
+int main(int argc, char **argv)
+{
+    return bench_run(argc, argv, measure_all);
 }
