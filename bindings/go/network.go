@@ -45,8 +45,8 @@ type Network struct {
 	Evidence              Evidence
 }
 
-// CurrentNetwork returns all default paths of the calling thread's network namespace now. It queries the kernel, two queries
-// for each interface.
+// CurrentNetwork returns all default paths of the calling thread's network namespace now. It queries the kernel, at
+// least four queries for each interface.
 func CurrentNetwork() (Network, error) {
 	t, err := question{remote: netip.IPv4Unspecified(), notify: notifyNetwork}.newTarget()
 	if err != nil {
