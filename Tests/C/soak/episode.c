@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "soak/episode.h"
 
-#include "soak/churn.h"
 #include "soak/network_watch.h"
 #include "soak/oracle.h"
+#include "soak/short_lived.h"
 #include "support/patience.h"
 #include "support/unit.h"
 
@@ -19,7 +19,7 @@ struct play {
     struct tally *tally;
     struct world world;
     struct targets targets;
-    struct churn churn;
+    struct short_lived short_lived;
     struct network_targets networks;
     unsigned burst; /* changes since the last check */
     unsigned checks;
@@ -54,10 +54,10 @@ static bool check(struct play *play, long long acknowledged, bool all)
 {
     const struct watched *wrong;
 
-    venues_resume(&play->targets.venues);
+    executors_resume(&play->targets.executors);
     play->burst = 0;
     play->tally->checks++;
-    churn_turn(&play->churn);
+    short_lived_renew(&play->short_lived);
     if (all || ++play->checks % SWEEP == 0)
         targets_suspect_all(&play->targets);
     wrong = targets_check(&play->targets, acknowledged);
@@ -83,7 +83,7 @@ static void make_flood(struct play *play, change bits, struct change_made *ret)
 {
     const unsigned long before = world_drops();
 
-    venues_stop(&play->targets.venues);
+    executors_stop(&play->targets.executors);
     change_make(bits, &play->world, ret);
     play->tally->floods++;
     play->tally->overruns += world_drops() > before;
@@ -92,10 +92,10 @@ static void make_flood(struct play *play, change bits, struct change_made *ret)
 /* The message of a change after a flood must be lost, too: otherwise the flood has proven little. */
 static void make_change(struct play *play, change bits, struct change_made *ret)
 {
-    const unsigned long before = play->targets.venues.stopped ? world_drops() : 0;
+    const unsigned long before = play->targets.executors.stopped ? world_drops() : 0;
 
     change_make(bits, &play->world, ret);
-    if (play->targets.venues.stopped)
+    if (play->targets.executors.stopped)
         play->tally->lost += world_drops() > before;
 }
 
@@ -139,12 +139,12 @@ size_t episode_play(const struct episode *episode, bool verbose, struct tally *t
     oracle_open();
     targets_open(&play.targets, episode->targets, episode->seed, &tally->healing);
     play.targets.is_silent = tally->is_silent;
-    churn_open(&play.churn, &play.targets.venues, episode->seed);
-    network_targets_open(&play.networks, &play.targets.venues);
+    short_lived_open(&play.short_lived, &play.targets.executors, episode->seed);
+    network_targets_open(&play.networks, &play.targets.executors);
     failed = make_changes(&play);
-    network_targets_close(&play.networks, &play.targets.venues);
-    churn_close(&play.churn);
-    tally->lives += atomic_load(&play.churn.lives);
+    network_targets_close(&play.networks, &play.targets.executors);
+    short_lived_close(&play.short_lived);
+    tally->short_lived += atomic_load(&play.short_lived.ended);
     targets_close(&play.targets);
     tally->comparisons += play.targets.comparisons;
     oracle_close();

@@ -18,11 +18,11 @@ struct episode {
 
 /* Sums over all episodes. */
 struct tally {
-    bool is_silent;                                    /* slow checks are not printed */
-    unsigned long changes, checks, comparisons, lives; /* lives: of the targets of other threads */
-    unsigned long networks;                            /* comparisons of GetNetwork */
-    unsigned long floods, overruns;                    /* overruns: floods with lost messages */
-    unsigned long lost;                                /* changes whose messages were lost */
+    bool is_silent;                                          /* slow checks are not printed */
+    unsigned long changes, checks, comparisons, short_lived; /* short_lived: targets of other threads */
+    unsigned long networks;                                  /* comparisons of GetNetwork */
+    unsigned long floods, overruns;                          /* overruns: floods with lost messages */
+    unsigned long lost;                                      /* changes whose messages were lost */
     struct healing healing;
 };
 

@@ -152,7 +152,7 @@ static bool ways_agree(const SCNetworkReachabilityNetwork *network, const SCNetw
 /* ---- Name servers ----------------------------------------------------------------------------------------------- */
 
 /* Reads the file as the soak writes it: a line for each server. Returns their number. */
-static size_t read_servers(struct aim *ret)
+static size_t read_servers(struct spec *ret)
 {
     FILE *file = fopen(ETC_RESOLV_CONF, "re");
     char line[128], text[64];
@@ -160,9 +160,9 @@ static size_t read_servers(struct aim *ret)
 
     while (file != NULL && count < SERVERS && fgets(line, sizeof line, file) != NULL)
         if (sscanf(line, "nameserver %63s", text) == 1) {
-            struct aim_address *address = &ret[count].remote;
+            struct spec_address *address = &ret[count].remote;
 
-            ret[count++] = (struct aim){ .mark = 0 };
+            ret[count++] = (struct spec){ .mark = 0 };
             address->family = strchr(text, ':') != NULL ? AF_INET6 : AF_INET;
             assert_int_equal(inet_pton(address->family, text, address->bytes), 1);
         }
@@ -171,7 +171,7 @@ static size_t read_servers(struct aim *ret)
     return count;
 }
 
-static bool is_server(const struct sockaddr_storage *server, const struct aim_address *wanted)
+static bool is_server(const struct sockaddr_storage *server, const struct spec_address *wanted)
 {
     if (server->ss_family != wanted->family)
         return false;
@@ -182,7 +182,7 @@ static bool is_server(const struct sockaddr_storage *server, const struct aim_ad
 
 static bool servers_agree(const SCNetworkReachabilityNetwork *network, struct text *ret_wrong)
 {
-    struct aim servers[SERVERS];
+    struct spec servers[SERVERS];
     const size_t count = read_servers(servers);
     bool reachable = false, same = network->nameServerCount == count;
 

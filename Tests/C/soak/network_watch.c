@@ -91,28 +91,28 @@ static SCNetworkReachabilityRef create_target(void)
     return target;
 }
 
-void network_targets_open(struct network_targets *ret, struct venues *venues)
+void network_targets_open(struct network_targets *ret, struct executors *executors)
 {
-    static const enum venue where[NETWORK_TARGETS] = { VENUE_DRIVEN, VENUE_BOTH_LOOPS, VENUE_QUEUE };
+    static const enum executor where[NETWORK_TARGETS] = { EXECUTOR_DRIVEN, EXECUTOR_BOTH_LOOPS, EXECUTOR_QUEUE };
 
     for (size_t i = 0; i < NETWORK_TARGETS; i++) {
         struct network_target *item = &ret->items[i];
         SCNetworkReachabilityContext context = { .info = item };
 
-        *item = (struct network_target){ .target = create_target(), .venue = where[i] };
+        *item = (struct network_target){ .target = create_target(), .executor = where[i] };
         pthread_mutex_init(&item->lock, NULL);
         unit_complain_if(!SCNetworkReachabilitySetCallback(item->target, called, &context), "SetCallback failed");
-        unit_complain_if(!venue_schedule(venues, item->venue, item->target), "a target was not scheduled");
+        unit_complain_if(!executor_schedule(executors, item->executor, item->target), "a target was not scheduled");
     }
 }
 
-/* The last callback can run until the venues are closed. */
-void network_targets_close(struct network_targets *targets, struct venues *venues)
+/* The last callback can run until the executors are closed. */
+void network_targets_close(struct network_targets *targets, struct executors *executors)
 {
     for (size_t i = 0; i < NETWORK_TARGETS; i++) {
         struct network_target *item = &targets->items[i];
 
-        unit_complain_if(!venue_unschedule(venues, item->venue, item->target), "a target was not unscheduled");
+        unit_complain_if(!executor_unschedule(executors, item->executor, item->target), "a target was not unscheduled");
         unit_complain_if(!SCNetworkReachabilitySetCallback(item->target, NULL, NULL), "SetCallback failed");
         SCNetworkReachabilityRelease(item->target);
     }

@@ -9,8 +9,8 @@
 
 #include <pthread.h>
 
+#include "soak/executor.h"
 #include "soak/text.h"
-#include "soak/venue.h"
 
 #define NETWORK_WAYS    32
 #define NETWORK_TARGETS 3
@@ -22,7 +22,7 @@ struct network_view {
 
 struct network_target {
     SCNetworkReachabilityRef target;
-    enum venue venue;
+    enum executor executor;
     pthread_mutex_t lock;
     struct network_view reported; /* in the last callback */
 };
@@ -31,8 +31,8 @@ struct network_targets {
     struct network_target items[NETWORK_TARGETS];
 };
 
-void network_targets_open(struct network_targets *ret, struct venues *venues);
-void network_targets_close(struct network_targets *targets, struct venues *venues);
+void network_targets_open(struct network_targets *ret, struct executors *executors);
+void network_targets_close(struct network_targets *targets, struct executors *executors);
 
 /* Whether all results agree now. Writes what does not. */
 bool network_targets_agree(struct network_targets *targets, struct text *ret_wrong);

@@ -356,7 +356,7 @@ static bool leads_on(unsigned index)
 {
     static unsigned depth;
     char name[IF_NAMESIZE];
-    struct aim_address remote;
+    struct spec_address remote;
     struct query query = { .destination = remote.bytes };
     bool leads;
 
@@ -469,19 +469,19 @@ static bool is_reached(struct query query, const uint8_t probe[16])
 
 /* The flags of the first probe that matches a default route, or half of one. A route that only a socket shows is that
  * if both probes of the first half are reached. */
-static SCNetworkReachabilityFlags flags_of_default(int family, const struct aim *aim, unsigned oif)
+static SCNetworkReachabilityFlags flags_of_default(int family, const struct spec *spec, unsigned oif)
 {
     static const uint8_t probes[2][3][16] = { { { 0, 0, 0, 1 }, { 1, 0, 0, 1 }, { 128, 0, 0, 1 } },
                                               { { 0x40, [15] = 1 }, { 0x20, [15] = 1 }, { 0x80, [15] = 1 } } };
 
-    if (aim->local.family != 0 && aim->local.family != family)
+    if (spec->local.family != 0 && spec->local.family != family)
         return 0;
     for (int i = 0; i < 3; i++) {
         struct query query = { .family = family,
                                .destination = probes[family == AF_INET6][i],
-                               .source = aim->local.family != 0 ? aim->local.bytes : NULL,
+                               .source = spec->local.family != 0 ? spec->local.bytes : NULL,
                                .oif = oif,
-                               .mark = aim->mark,
+                               .mark = spec->mark,
                                .fib_match = true };
         struct reply reply = query_route(&query);
 
@@ -500,7 +500,7 @@ static SCNetworkReachabilityFlags flags_of_default(int family, const struct aim 
 /* ---- Without netlink -------------------------------------------------------------------------------------------- */
 
 /* The default path is a path to either half of the addresses. Those of IPv6 have global scope. */
-static SCNetworkReachabilityFlags flags_of_default_socket(const struct aim *aim, unsigned oif)
+static SCNetworkReachabilityFlags flags_of_default_socket(const struct spec *spec, unsigned oif)
 {
     static const struct probe {
         int family;
@@ -514,11 +514,11 @@ static SCNetworkReachabilityFlags flags_of_default_socket(const struct aim *aim,
     for (size_t i = 0; i < COUNT(probes); i++) {
         const struct query query = { .family = probes[i].family,
                                      .destination = probes[i].bytes,
-                                     .source = aim->local.family != 0 ? aim->local.bytes : NULL,
+                                     .source = spec->local.family != 0 ? spec->local.bytes : NULL,
                                      .oif = oif,
-                                     .mark = aim->mark };
+                                     .mark = spec->mark };
 
-        if ((aim->local.family == 0 || aim->local.family == probes[i].family) && can_connect(&query, source) &&
+        if ((spec->local.family == 0 || spec->local.family == probes[i].family) && can_connect(&query, source) &&
             has_source(&query, source) && memcmp(source, probes[i].bytes, 16) != 0)
             return R;
     }
@@ -527,53 +527,53 @@ static SCNetworkReachabilityFlags flags_of_default_socket(const struct aim *aim,
 
 /* `source`: of packets to the address. For an IPv6 address of an interface, it is that address. An address that only a
  * local route has does not show without netlink. */
-static bool is_own_address(const struct aim *aim, const uint8_t source[16])
+static bool is_own_address(const struct spec *spec, const uint8_t source[16])
 {
-    const struct query query = { .family = aim->remote.family,
-                                 .destination = aim->remote.bytes,
-                                 .oif = aim->remote.scope };
+    const struct query query = { .family = spec->remote.family,
+                                 .destination = spec->remote.bytes,
+                                 .oif = spec->remote.scope };
     const struct reply reply = query_kernel(&query);
 
-    if (aim->remote.family == AF_INET6 && memcmp(source, aim->remote.bytes, 16) != 0)
+    if (spec->remote.family == AF_INET6 && memcmp(source, spec->remote.bytes, 16) != 0)
         return false;
     return reply.error == 0 && reply.type == RTN_LOCAL;
 }
 
-/* Only R and L are known. A lost carrier shows only on an interface that the aim names. */
-static SCNetworkReachabilityFlags flags_of_socket(const struct aim *aim, unsigned oif)
+/* Only R and L are known. A lost carrier shows only on an interface that the spec names. */
+static SCNetworkReachabilityFlags flags_of_socket(const struct spec *spec, unsigned oif)
 {
-    const struct query query = { .family = aim->remote.family,
-                                 .destination = aim->remote.bytes,
-                                 .source = aim->local.family != 0 ? aim->local.bytes : NULL,
+    const struct query query = { .family = spec->remote.family,
+                                 .destination = spec->remote.bytes,
+                                 .source = spec->local.family != 0 ? spec->local.bytes : NULL,
                                  .oif = oif,
-                                 .mark = aim->mark };
+                                 .mark = spec->mark };
     uint8_t source[16];
 
     if (oif != 0 && !is_running(oif))
         return 0;
-    if (aim_is_default_path(aim))
-        return flags_of_default_socket(aim, oif);
+    if (spec_is_default_path(spec))
+        return flags_of_default_socket(spec, oif);
     if (!can_connect(&query, source) || !has_source(&query, source))
         return 0;
-    if (aim_is_loopback(aim) || is_own_address(aim, source))
+    if (spec_is_loopback(spec) || is_own_address(spec, source))
         return is_running(if_nametoindex("lo")) ? R | L : 0;
     return R;
 }
 
-/* ---- Aims ------------------------------------------------------------------------------------------------------- */
+/* ---- Specs ------------------------------------------------------------------------------------------------------ */
 
 /* Whether the address means nothing without an interface. */
-static bool is_scoped(const struct aim_address *address)
+static bool is_scoped(const struct spec_address *address)
 {
     return address->family == AF_INET6 && is_link_local(address->bytes);
 }
 
-static bool has_local_address(const struct aim *aim, unsigned oif)
+static bool has_local_address(const struct spec *spec, unsigned oif)
 {
-    const struct query own = { .family = aim->local.family,
-                               .destination = aim->local.bytes,
-                               .oif = is_scoped(&aim->local) ? oif : 0,
-                               .mark = aim->mark };
+    const struct query own = { .family = spec->local.family,
+                               .destination = spec->local.bytes,
+                               .oif = is_scoped(&spec->local) ? oif : 0,
+                               .mark = spec->mark };
     const struct reply reply = query_kernel(&own);
 
     return reply.error == 0 && reply.type == RTN_LOCAL;
@@ -600,42 +600,42 @@ static bool socket_has_route(const struct query *query)
            can_connect(&plain, source) && has_source(&plain, source);
 }
 
-static struct query query_of_aim(const struct aim *aim)
+static struct query query_of_spec(const struct spec *spec)
 {
-    struct query query = { .family = aim->remote.family,
-                           .destination = aim->remote.bytes,
-                           .source = aim->local.family != 0 ? aim->local.bytes : NULL,
-                           .oif = aim->remote.scope,
-                           .mark = aim->mark };
+    struct query query = { .family = spec->remote.family,
+                           .destination = spec->remote.bytes,
+                           .source = spec->local.family != 0 ? spec->local.bytes : NULL,
+                           .oif = spec->remote.scope,
+                           .mark = spec->mark };
 
-    if (aim->interface[0] != '\0')
-        query.oif = if_nametoindex(aim->interface);
+    if (spec->interface[0] != '\0')
+        query.oif = if_nametoindex(spec->interface);
     if (query.oif == 0)
-        query.oif = aim->local.scope;
+        query.oif = spec->local.scope;
     return query;
 }
 
-static SCNetworkReachabilityFlags flags_of_aim(const struct aim *aim)
+static SCNetworkReachabilityFlags flags_of_spec(const struct spec *spec)
 {
-    struct query query = query_of_aim(aim);
+    struct query query = query_of_spec(spec);
     SCNetworkReachabilityFlags flags;
 
-    if (aim->interface[0] != '\0' && if_nametoindex(aim->interface) == 0)
+    if (spec->interface[0] != '\0' && if_nametoindex(spec->interface) == 0)
         return 0;
-    if ((aim->remote.scope != 0 && aim->remote.scope != query.oif) ||
-        (aim->local.scope != 0 && aim->local.scope != query.oif))
+    if ((spec->remote.scope != 0 && spec->remote.scope != query.oif) ||
+        (spec->local.scope != 0 && spec->local.scope != query.oif))
         return 0;
-    if (query.oif == 0 && (is_scoped(&aim->remote) || is_scoped(&aim->local)))
+    if (query.oif == 0 && (is_scoped(&spec->remote) || is_scoped(&spec->local)))
         return 0;
-    if (aim->local.family != 0 && !has_local_address(aim, query.oif))
+    if (spec->local.family != 0 && !has_local_address(spec, query.oif))
         return 0;
     if (denial_uses_sockets())
-        return flags_of_socket(aim, query.oif);
-    if (aim_is_default_path(aim)) {
-        flags = flags_of_default(AF_INET, aim, query.oif);
-        return flags != 0 ? flags : flags_of_default(AF_INET6, aim, query.oif);
+        return flags_of_socket(spec, query.oif);
+    if (spec_is_default_path(spec)) {
+        flags = flags_of_default(AF_INET, spec, query.oif);
+        return flags != 0 ? flags : flags_of_default(AF_INET6, spec, query.oif);
     }
-    if (aim_is_loopback(aim) && !is_running(if_nametoindex("lo")))
+    if (spec_is_loopback(spec) && !is_running(if_nametoindex("lo")))
         return 0;
     flags = flags_of_address(&query);
     if (flags == 0)
@@ -643,21 +643,21 @@ static SCNetworkReachabilityFlags flags_of_aim(const struct aim *aim)
     return socket_disagrees(&query) ? 0 : flags;
 }
 
-SCNetworkReachabilityFlags oracle_flags(const struct aim *aim)
+SCNetworkReachabilityFlags oracle_flags(const struct spec *spec)
 {
     reads_peers = true;
-    return flags_of_aim(aim);
+    return flags_of_spec(spec);
 }
 
-SCNetworkReachabilityFlags oracle_flags_without_peers(const struct aim *aim)
+SCNetworkReachabilityFlags oracle_flags_without_peers(const struct spec *spec)
 {
     reads_peers = false;
-    return flags_of_aim(aim);
+    return flags_of_spec(spec);
 }
 
 SCNetworkReachabilityFlags oracle_default_flags(int family, const char *interface)
 {
-    const struct aim any = { .options = 0 };
+    const struct spec any = { .options = 0 };
     const unsigned oif = interface[0] != '\0' ? if_nametoindex(interface) : 0;
 
     reads_peers = true;
@@ -707,14 +707,14 @@ static bool is_none(const uint8_t address[16])
     return memcmp(address, none, 16) == 0;
 }
 
-bool oracle_source(const struct aim *aim, struct sockaddr_storage *ret)
+bool oracle_source(const struct spec *spec, struct sockaddr_storage *ret)
 {
-    const struct query query = query_of_aim(aim);
+    const struct query query = query_of_spec(spec);
     struct query sourceless = query;
     uint8_t source[16];
 
     sourceless.source = NULL;
-    if (aim_is_default_path(aim) || denial_uses_sockets() || has_legs(query) || has_legs(sourceless) ||
+    if (spec_is_default_path(spec) || denial_uses_sockets() || has_legs(query) || has_legs(sourceless) ||
         (query.family == AF_INET && is_vrf(query.oif)) || !can_connect(&query, source))
         return false;
     if (is_none(source)) /* IPv4 packets may leave a link without an address */

@@ -3,19 +3,19 @@
 #define TESTS_SOAK_ORACLE_H
 
 /*
- * The flags that an aim must have now. The oracle shares no code with the library: it has its own rules, queries and
+ * The flags that a spec must have now. The oracle shares no code with the library: it has its own rules, queries and
  * parser, and reads link flags by ioctl. One thread at a time may use it, in the namespace in which it was opened.
  */
 
-#include "soak/aim.h"
+#include "soak/spec.h"
 
 void oracle_open(void);
 void oracle_close(void);
 
-SCNetworkReachabilityFlags oracle_flags(const struct aim *aim);
+SCNetworkReachabilityFlags oracle_flags(const struct spec *spec);
 
 /* The same for GetFlags of a target that is not scheduled: it does not read the peers of WireGuard. */
-SCNetworkReachabilityFlags oracle_flags_without_peers(const struct aim *aim);
+SCNetworkReachabilityFlags oracle_flags_without_peers(const struct spec *spec);
 
 /* The flags of the default path of a family: of the one that the kernel chooses, or out of an interface ("": any). */
 SCNetworkReachabilityFlags oracle_default_flags(int family, const char *interface);
@@ -24,7 +24,7 @@ SCNetworkReachabilityFlags oracle_default_flags(int family, const char *interfac
 struct nlmsghdr;
 void oracle_dump_links(void (*add)(const struct nlmsghdr *message, void *info), void *info);
 
-/* The source address of packets to an aim that is reachable. False: not known. */
-bool oracle_source(const struct aim *aim, struct sockaddr_storage *ret);
+/* The source address of packets to a spec that is reachable. False: not known. */
+bool oracle_source(const struct spec *spec, struct sockaddr_storage *ret);
 
 #endif

@@ -18,22 +18,22 @@ static SCNetworkReachabilityFlags flags_of(SCNetworkReachabilityRef target)
 
 struct results results_query(const struct watched *watched)
 {
-    SCNetworkReachabilityRef fresh = aim_create_target(&watched->aim);
+    SCNetworkReachabilityRef fresh = spec_create_target(&watched->spec);
     struct results results = { .reported = watched_reported(watched),
                                .cached = flags_of(watched->target),
                                .fresh = flags_of(fresh),
-                               .oracle = oracle_flags(&watched->aim),
-                               .oracle_fresh = oracle_flags_without_peers(&watched->aim),
+                               .oracle = oracle_flags(&watched->spec),
+                               .oracle_fresh = oracle_flags_without_peers(&watched->spec),
                                .last = kSCNetworkReachabilityPathInitializer,
                                .path = kSCNetworkReachabilityPathInitializer,
-                               .options = watched->aim.options };
+                               .options = watched->spec.options };
 
     if (!SCNetworkReachabilityGetLastPath(watched->target, &results.last) ||
         !SCNetworkReachabilityGetPath(fresh, &results.path))
         fail_msg("GetPath: %s", SCErrorString(SCError()));
     SCNetworkReachabilityRelease(fresh);
     if ((results.oracle & R) != 0)
-        (void)oracle_source(&watched->aim, &results.source);
+        (void)oracle_source(&watched->spec, &results.source);
     return results;
 }
 
@@ -97,13 +97,13 @@ static void print_path(const char *name, const SCNetworkReachabilityPath *path)
 
 void results_print(const struct watched *watched, const struct results *results)
 {
-    static const char *const venues[VENUES] = { "fetched",    "driven",         "loop", "other loop",
-                                                "both loops", "library thread", "queue" };
-    struct text aim = { .length = 0 };
+    static const char *const executors[EXECUTORS] = { "fetched",    "driven",         "loop", "other loop",
+                                                      "both loops", "library thread", "queue" };
+    struct text spec = { .length = 0 };
     char source[INET6_ADDRSTRLEN];
 
-    aim_describe(&watched->aim, &aim);
-    print_message("%s, %s:\n", aim.bytes, venues[watched->venue]);
+    spec_describe(&watched->spec, &spec);
+    print_message("%s, %s:\n", spec.bytes, executors[watched->executor]);
     print_flags("last callback", results->reported);
     print_flags("GetFlags", results->cached);
     print_flags("a new target", results->fresh);

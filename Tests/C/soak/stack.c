@@ -59,7 +59,7 @@ int stack_change(unsigned number, unsigned choice, struct text *text)
     return world_run(command, text) ? 0 : EINVAL;
 }
 
-bool stack_find_remote(const char *name, struct aim_address *ret)
+bool stack_find_remote(const char *name, struct spec_address *ret)
 {
     memset(ret, 0, sizeof *ret);
     for (unsigned i = 0; i < STACK_LINKS; i++)
@@ -77,7 +77,7 @@ bool stack_has_tunnel_over_ipv6(void)
 
 bool stack_is_point_to_point_tunnel(const char *name)
 {
-    struct aim_address unused;
+    struct spec_address unused;
 
     return stack_find_remote(name, &unused) && strcmp(name, "sx") != 0;
 }

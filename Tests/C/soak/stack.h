@@ -7,7 +7,7 @@
  * kinds; the emulated machine of Tests/VM has all. Link number i has the address 10.(20 + i).0.1/24.
  */
 
-#include "soak/aim.h"
+#include "soak/spec.h"
 
 #define STACK_LINKS 10
 
@@ -16,7 +16,7 @@
 int stack_change(unsigned number, unsigned choice, struct text *text);
 
 /* The other end of a tunnel. stack_change always gives the same one to a tunnel of this name. False: not a tunnel. */
-bool stack_find_remote(const char *name, struct aim_address *ret);
+bool stack_find_remote(const char *name, struct spec_address *ret);
 
 /* Whether there is a tunnel whose packets are sent in packets of IPv6. */
 bool stack_has_tunnel_over_ipv6(void);

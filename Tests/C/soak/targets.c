@@ -23,10 +23,11 @@ struct suspicion {
 
 static void open_random(struct targets *targets, size_t i)
 {
-    struct aim aim;
+    struct spec spec;
 
-    aim_draw(&targets->random, &aim);
-    watched_open(&targets->items[i], &aim, (enum venue)(random_next(&targets->random) % VENUES), &targets->venues);
+    spec_draw(&targets->random, &spec);
+    watched_open(&targets->items[i], &spec, (enum executor)(random_next(&targets->random) % EXECUTORS),
+                 &targets->executors);
     targets->suspicions[i] = (struct suspicion){ .is_suspect = true };
 }
 
@@ -37,7 +38,7 @@ void targets_open(struct targets *ret, size_t count, uint64_t seed, struct heali
     ret->suspicions = calloc(count, sizeof *ret->suspicions);
     if (ret->items == NULL || ret->suspicions == NULL)
         abort();
-    venues_open(&ret->venues);
+    executors_open(&ret->executors);
     for (size_t i = 0; i < count; i++)
         open_random(ret, i);
 }
@@ -45,8 +46,8 @@ void targets_open(struct targets *ret, size_t count, uint64_t seed, struct heali
 void targets_close(struct targets *targets)
 {
     for (size_t i = 0; i < targets->count; i++)
-        watched_close(&targets->items[i], &targets->venues);
-    venues_close(&targets->venues);
+        watched_close(&targets->items[i], &targets->executors);
+    executors_close(&targets->executors);
     free(targets->items);
     free(targets->suspicions);
 }
@@ -55,7 +56,7 @@ void targets_renew(struct targets *targets)
 {
     const size_t i = random_next(&targets->random) % targets->count;
 
-    watched_close(&targets->items[i], &targets->venues);
+    watched_close(&targets->items[i], &targets->executors);
     open_random(targets, i);
 }
 
@@ -74,13 +75,13 @@ static void note_fetched(struct targets *targets, SCNetworkReachabilityRef targe
 /* Returns the number of changes that it has seen. */
 static int drive_once(struct targets *targets, double seconds)
 {
-    int changes = SCRunLoopPerform(targets->venues.driven, seconds);
+    int changes = SCRunLoopPerform(targets->executors.driven, seconds);
     SCNetworkReachabilityFlags flags;
     SCNetworkReachabilityRef target;
 
     if (changes < 0)
         fail_msg("SCRunLoopPerform: %s", SCErrorString(SCError()));
-    for (; (target = SCRunLoopCopyNextChange(targets->venues.driven, &flags)) != NULL; changes++) {
+    for (; (target = SCRunLoopCopyNextChange(targets->executors.driven, &flags)) != NULL; changes++) {
         note_fetched(targets, target, flags);
         SCNetworkReachabilityRelease(target);
     }
@@ -108,7 +109,7 @@ void targets_suspect_prefix(struct targets *targets, const char *prefix)
     for (size_t i = 0, covered = 0; i < targets->count && covered < MOST_COVERED; i++) {
         const size_t which = (first + i) % targets->count;
 
-        if (aim_is_covered(&targets->items[which].aim, prefix)) {
+        if (spec_is_covered(&targets->items[which].spec, prefix)) {
             targets->suspicions[which].is_suspect = true;
             covered++;
         }
@@ -161,15 +162,15 @@ static const struct watched *find_wrong(struct targets *targets)
     return wrong;
 }
 
-static bool has_thread(enum venue venue)
+static bool has_thread(enum executor executor)
 {
-    return venue != VENUE_FETCHED && venue != VENUE_DRIVEN;
+    return executor != EXECUTOR_FETCHED && executor != EXECUTOR_DRIVEN;
 }
 
 static void measure_healing(struct targets *targets, const unsigned *calls, long long acknowledged)
 {
     for (size_t i = 0; i < targets->count; i++)
-        if (has_thread(targets->items[i].venue) && watched_calls(&targets->items[i]) != calls[i])
+        if (has_thread(targets->items[i].executor) && watched_calls(&targets->items[i]) != calls[i])
             healing_add(targets->healing, atomic_load(&targets->items[i].report->time) - acknowledged);
 }
 

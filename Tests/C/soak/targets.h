@@ -11,7 +11,7 @@
 #include "soak/results.h"
 
 struct targets {
-    struct venues venues;
+    struct executors executors;
     struct watched *items;
     struct suspicion *suspicions; /* one for each item */
     size_t count;

@@ -112,7 +112,7 @@ static void print_tally(const struct tally *tally, long long began)
     print_message("%lu changes (%.0f a second), %lu checks, %lu comparisons, %lu of GetNetwork, %lu targets of other "
                   "threads, %lu of %lu floods with lost messages, %lu lost changes: 0 wrong\n",
                   tally->changes, (double)tally->changes / seconds, tally->checks, tally->comparisons, tally->networks,
-                  tally->lives, tally->overruns, tally->floods, tally->lost);
+                  tally->short_lived, tally->overruns, tally->floods, tally->lost);
     healing_print(&tally->healing);
 }
 

@@ -54,7 +54,7 @@ static void note_first_flags(struct report *report, SCNetworkReachabilityFlags f
 
 /* ---- Targets ---------------------------------------------------------------------------------------------------- */
 
-void watched_open(struct watched *ret, const struct aim *aim, enum venue venue, struct venues *venues)
+void watched_open(struct watched *ret, const struct spec *spec, enum executor executor, struct executors *executors)
 {
     struct report *report = calloc(1, sizeof *report);
     SCNetworkReachabilityContext context = { .info = report, .retain = retain_report, .release = release_report };
@@ -63,18 +63,21 @@ void watched_open(struct watched *ret, const struct aim *aim, enum venue venue, 
     if (report == NULL)
         abort();
     atomic_store(&report->references, 1);
-    *ret = (struct watched){ .target = aim_create_target(aim), .aim = *aim, .venue = venue, .report = report };
+    *ret = (struct watched){
+        .target = spec_create_target(spec), .spec = *spec, .executor = executor, .report = report
+    };
     unit_complain_if(ret->target == NULL, "a target was not created");
-    if (venue != VENUE_FETCHED)
+    if (executor != EXECUTOR_FETCHED)
         unit_complain_if(!SCNetworkReachabilitySetCallback(ret->target, called, &context), "SetCallback failed");
-    unit_complain_if(!venue_schedule(venues, venue, ret->target), "a target was not scheduled");
+    unit_complain_if(!executor_schedule(executors, executor, ret->target), "a target was not scheduled");
     unit_complain_if(!SCNetworkReachabilityGetFlags(ret->target, &flags), "GetFlags failed");
     note_first_flags(report, flags);
 }
 
-void watched_close(struct watched *watched, struct venues *venues)
+void watched_close(struct watched *watched, struct executors *executors)
 {
-    unit_complain_if(!venue_unschedule(venues, watched->venue, watched->target), "a target was not unscheduled");
+    unit_complain_if(!executor_unschedule(executors, watched->executor, watched->target),
+                     "a target was not unscheduled");
     SCNetworkReachabilityRelease(watched->target);
     release_report(watched->report);
 }

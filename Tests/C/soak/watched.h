@@ -6,8 +6,8 @@
 
 #include <stdatomic.h>
 
-#include "soak/aim.h"
-#include "soak/venue.h"
+#include "soak/executor.h"
+#include "soak/spec.h"
 
 /* What the callbacks have reported. The target and the watched own it together: the last callback can run after the
  * target was unscheduled. */
@@ -19,13 +19,13 @@ struct report {
 
 struct watched {
     SCNetworkReachabilityRef target;
-    struct aim aim;
-    enum venue venue;
+    struct spec spec;
+    enum executor executor;
     struct report *report;
 };
 
-void watched_open(struct watched *ret, const struct aim *aim, enum venue venue, struct venues *venues);
-void watched_close(struct watched *watched, struct venues *venues);
+void watched_open(struct watched *ret, const struct spec *spec, enum executor executor, struct executors *executors);
+void watched_close(struct watched *watched, struct executors *executors);
 
 /* SCRunLoopCopyNextChange returned its target, with these flags. */
 void watched_note_change(struct watched *watched, SCNetworkReachabilityFlags flags);

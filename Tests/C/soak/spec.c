@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "soak/aim.h"
+#include "soak/spec.h"
 
 #include <arpa/inet.h>
 #include <net/if.h>
@@ -59,19 +59,19 @@ static const char *const sources[2][SOURCES] = { { "192.0.2.2", "203.0.113.2", "
                                                  { "2001:db8::2", "2001:db8:c::2", "2001:db8::2", "2001:db8::3" } };
 static const char *const interfaces[] = { "a", "c", "p", "e", "sr" };
 
-static struct aim_address parse_address(const char *text)
+static struct spec_address parse_address(const char *text)
 {
-    struct aim_address address = { .family = strchr(text, ':') != NULL ? AF_INET6 : AF_INET };
+    struct spec_address address = { .family = strchr(text, ':') != NULL ? AF_INET6 : AF_INET };
 
     assert_int_equal(inet_pton(address.family, text, address.bytes), 1);
     return address;
 }
 
-static struct aim_address draw_destination(uint64_t *bits)
+static struct spec_address draw_destination(uint64_t *bits)
 {
     unsigned total = 0, number;
     const struct pool *pool = pools;
-    struct aim_address address;
+    struct spec_address address;
 
     for (size_t i = 0; i < COUNT(pools); i++)
         total += pools[i].weight;
@@ -83,7 +83,7 @@ static struct aim_address draw_destination(uint64_t *bits)
     return address;
 }
 
-void aim_draw(uint64_t *random, struct aim *ret)
+void spec_draw(uint64_t *random, struct spec *ret)
 {
     uint64_t bits = random_next(random);
 
@@ -121,7 +121,7 @@ void aim_draw(uint64_t *random, struct aim *ret)
 
 /* ---- Targets ---------------------------------------------------------------------------------------------------- */
 
-static struct sockaddr_storage socket_address(const struct aim_address *address)
+static struct sockaddr_storage socket_address(const struct spec_address *address)
 {
     struct sockaddr_storage storage = { .ss_family = (sa_family_t)address->family };
 
@@ -134,19 +134,19 @@ static struct sockaddr_storage socket_address(const struct aim_address *address)
     return storage;
 }
 
-SCNetworkReachabilityRef aim_create_target(const struct aim *aim)
+SCNetworkReachabilityRef spec_create_target(const struct spec *spec)
 {
-    const struct sockaddr_storage local = socket_address(&aim->local), remote = socket_address(&aim->remote);
+    const struct sockaddr_storage local = socket_address(&spec->local), remote = socket_address(&spec->remote);
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
     SCNetworkReachabilityRef target;
 
     options.remoteAddress = (const struct sockaddr *)&remote;
-    if (aim->local.family != 0)
+    if (spec->local.family != 0)
         options.localAddress = (const struct sockaddr *)&local;
-    if (aim->interface[0] != '\0')
-        options.interfaceName = aim->interface;
-    options.routingMark = aim->mark;
-    options.options = aim->options;
+    if (spec->interface[0] != '\0')
+        options.interfaceName = spec->interface;
+    options.routingMark = spec->mark;
+    options.options = spec->options;
     target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
     if (target == NULL)
         fprintf(stderr, "no target: %s\n", SCErrorString(SCError()));
@@ -155,7 +155,7 @@ SCNetworkReachabilityRef aim_create_target(const struct aim *aim)
 
 /* ---- Description ------------------------------------------------------------------------------------------------ */
 
-static void describe_address(const struct aim_address *address, struct text *ret)
+static void describe_address(const struct spec_address *address, struct text *ret)
 {
     char bytes[INET6_ADDRSTRLEN];
 
@@ -164,24 +164,24 @@ static void describe_address(const struct aim_address *address, struct text *ret
         text_add(ret, "%%%u", address->scope);
 }
 
-void aim_describe(const struct aim *aim, struct text *ret)
+void spec_describe(const struct spec *spec, struct text *ret)
 {
-    if (aim->local.family != 0) {
-        describe_address(&aim->local, ret);
+    if (spec->local.family != 0) {
+        describe_address(&spec->local, ret);
         text_add(ret, " to ");
     }
-    describe_address(&aim->remote, ret);
-    if (aim->interface[0] != '\0')
-        text_add(ret, " over %s", aim->interface);
-    if (aim->mark != 0)
-        text_add(ret, " mark %u", aim->mark);
-    if (aim->options != 0)
+    describe_address(&spec->remote, ret);
+    if (spec->interface[0] != '\0')
+        text_add(ret, " over %s", spec->interface);
+    if (spec->mark != 0)
+        text_add(ret, " mark %u", spec->mark);
+    if (spec->options != 0)
         text_add(ret, " (NotifyPath)");
 }
 
 /* ---- Prefixes --------------------------------------------------------------------------------------------------- */
 
-static bool is_in_prefix(const struct aim_address *address, const struct aim_address *prefix, unsigned bits)
+static bool is_in_prefix(const struct spec_address *address, const struct spec_address *prefix, unsigned bits)
 {
     const uint8_t mask = (uint8_t)(0xff00 >> bits % 8);
 
@@ -190,29 +190,29 @@ static bool is_in_prefix(const struct aim_address *address, const struct aim_add
     return bits % 8 == 0 || ((address->bytes[bits / 8] ^ prefix->bytes[bits / 8]) & mask) == 0;
 }
 
-bool aim_is_covered(const struct aim *aim, const char *prefix)
+bool spec_is_covered(const struct spec *spec, const char *prefix)
 {
     char text[INET6_ADDRSTRLEN];
     const char *slash = strchr(prefix, '/');
-    struct aim_address network;
+    struct spec_address network;
 
     snprintf(text, sizeof text, "%.*s", (int)(slash - prefix), prefix);
     network = parse_address(text);
-    return aim_is_default_path(aim) || is_in_prefix(&aim->remote, &network, (unsigned)atoi(slash + 1)) ||
-           is_in_prefix(&aim->local, &network, (unsigned)atoi(slash + 1));
+    return spec_is_default_path(spec) || is_in_prefix(&spec->remote, &network, (unsigned)atoi(slash + 1)) ||
+           is_in_prefix(&spec->local, &network, (unsigned)atoi(slash + 1));
 }
 
-bool aim_is_default_path(const struct aim *aim)
+bool spec_is_default_path(const struct spec *spec)
 {
     static const uint8_t none[16];
 
-    return memcmp(aim->remote.bytes, none, sizeof none) == 0;
+    return memcmp(spec->remote.bytes, none, sizeof none) == 0;
 }
 
-bool aim_is_loopback(const struct aim *aim)
+bool spec_is_loopback(const struct spec *spec)
 {
     static const uint8_t loopback[16] = { [15] = 1 };
 
-    return aim->remote.family == AF_INET ? aim->remote.bytes[0] == 127
-                                         : memcmp(aim->remote.bytes, loopback, sizeof loopback) == 0;
+    return spec->remote.family == AF_INET ? spec->remote.bytes[0] == 127
+                                          : memcmp(spec->remote.bytes, loopback, sizeof loopback) == 0;
 }
