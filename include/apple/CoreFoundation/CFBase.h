@@ -49,6 +49,22 @@ include <reachability/reachability.h> after it, and leave <SystemConfiguration/S
 #define __bridge_transfer
 #endif
 
+/* Words in headers of Objective-C that only Swift reads. GNUstep does not have them. */
+#ifdef __OBJC__
+#ifndef NS_SWIFT_NAME
+#define NS_SWIFT_NAME(name)
+#endif
+#ifndef NS_SWIFT_NOTHROW
+#define NS_SWIFT_NOTHROW
+#endif
+#ifndef NS_SWIFT_UNAVAILABLE
+#define NS_SWIFT_UNAVAILABLE(message)
+#endif
+#ifndef NS_REFINED_FOR_SWIFT
+#define NS_REFINED_FOR_SWIFT
+#endif
+#endif
+
 #ifndef TRUE
 #define TRUE 1
 #endif
