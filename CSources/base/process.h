@@ -78,7 +78,8 @@ int descriptor_register_locked(struct descriptor *ret, int fd);
 
 /* The mark of our files: the signal of fcntl(2), F_SETSIG. It is not sent, as nothing sets O_ASYNC. The C libraries
  * keep this number for themselves, so no file of a program has it. An inode number cannot be the mark: all eventfds,
- * timers, epoll sets and inotify instances share one. */
+ * timers, epoll sets and inotify instances share one. A destination address in each send would not be enough: TCP,
+ * MPTCP and SOCK_SEQPACKET ignore it, and another netlink socket accepts it. */
 #define DESCRIPTOR_MARK 32
 
 /* Whether the number still belongs to this descriptor: the program has not closed it. If a sandbox refuses marks, it is
