@@ -337,6 +337,13 @@ int writer_neighbour(struct writer *writer, unsigned index, const char *address,
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
 
+static uint8_t scope_of(const struct writer_route *route)
+{
+    if (route->type == RTN_LOCAL)
+        return RT_SCOPE_HOST;
+    return route->gateway == NULL && route->index != 0 ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+}
+
 static bool put_legs(struct nlmsghdr *header, uint8_t family, const struct writer_leg legs[2])
 {
     struct nlattr *nest = mnl_attr_nest_start(header, RTA_MULTIPATH);
@@ -382,7 +389,7 @@ int writer_route(struct writer *writer, enum writer_action action, const struct 
         info->rtm_type = (unsigned char)route->type;
     } else {
         info->rtm_protocol = PROTOCOL;
-        info->rtm_scope = route->gateway == NULL && route->index != 0 ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+        info->rtm_scope = scope_of(route);
     }
     if (ip.bits != 0)
         mnl_attr_put(header, RTA_DST, ip.length, ip.bytes);
@@ -456,12 +463,18 @@ int writer_nexthop_group(struct writer *writer, enum writer_action action, unsig
 
 static void put_selectors(struct nlmsghdr *header, const struct writer_rule *rule)
 {
+    const struct fib_rule_port_range ports = { (uint16_t)rule->remote_port, (uint16_t)rule->remote_port };
+
     if (rule->iif != NULL)
         mnl_attr_put_strz(header, FRA_IIFNAME, rule->iif);
     if (rule->oif != NULL)
         mnl_attr_put_strz(header, FRA_OIFNAME, rule->oif);
     if (rule->mark != 0)
         mnl_attr_put_u32(header, FRA_FWMARK, rule->mark);
+    if (rule->protocol != 0)
+        mnl_attr_put_u8(header, FRA_IP_PROTO, (uint8_t)rule->protocol);
+    if (rule->remote_port != 0)
+        mnl_attr_put(header, FRA_DPORT_RANGE, sizeof ports, &ports);
     if (rule->suppress_default)
         mnl_attr_put_u32(header, FRA_SUPPRESS_PREFIXLEN, 0);
 }

@@ -79,9 +79,10 @@ int writer_nexthop_group(struct writer *writer, enum writer_action action, unsig
 struct writer_rule {
     const char *prefix;
     unsigned priority, action, table;
-    const char *from, *iif, *oif; /* a source prefix and interfaces; NULL: any */
-    unsigned mark;                /* 0: any */
-    bool suppress_default;        /* the table's default routes do not count: suppress_prefixlength 0 */
+    const char *from, *iif, *oif;   /* a source prefix and interfaces; NULL: any */
+    unsigned mark;                  /* 0: any */
+    unsigned protocol, remote_port; /* 0: any */
+    bool suppress_default;          /* the table's default routes do not count: suppress_prefixlength 0 */
 };
 int writer_rule(struct writer *writer, enum writer_action action, const struct writer_rule *rule);
 
