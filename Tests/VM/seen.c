@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TARGETS  64
-#define PATIENCE 10.0 /* seconds until a scheduled target that is still out of date has missed a change */
+#define TARGETS    64
+#define TIME_LIMIT 10.0 /* seconds until a scheduled target that is still out of date has missed a change */
 
 struct watched_address {
     char address[128];
@@ -164,7 +164,7 @@ static void describe_path(SCNetworkReachabilityRef target, bool reported_flags, 
 
 static void print_path(struct watched_address *entry)
 {
-    const double end = now() + PATIENCE;
+    const double end = now() + TIME_LIMIT;
     char fresh[128], scheduled[128];
 
     for (;;) {

@@ -64,13 +64,13 @@ TEST_EACH(scheduling_a_name_again_makes_another_callback, bench_rows)
 TEST_EACH(each_change_is_reported, bench_rows)
 {
     bench_start(row->way, FAR);
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(bench.calls, 0);
     bench_expect_call(&bench, R);
     assert_int_equal(expect_flags_of(bench.target), R);
-    witness_attach();
+    observer_add_link_route();
     bench_expect_call(&bench, R | D);
-    witness_vanish();
+    observer_delete_route();
     bench_expect_call(&bench, 0);
     bench_expect_idle(&bench);
 }
@@ -78,10 +78,10 @@ TEST_EACH(each_change_is_reported, bench_rows)
 TEST_EACH(a_change_and_its_reversal_make_no_callback, bench_rows)
 {
     bench_start(row->way, FAR);
-    witness_appear();
-    witness_vanish();
-    bench_expect_quiet(&bench); /* the first change queued work, which has nothing to report */
-    witness_appear();           /* and now nothing is queued */
+    observer_add_gateway_route();
+    observer_delete_route();
+    bench_expect_quiet(&bench);   /* the first change queued work, which has nothing to report */
+    observer_add_gateway_route(); /* and now nothing is queued */
     bench_expect_call(&bench, R);
 }
 
@@ -89,10 +89,10 @@ TEST_EACH(many_changes_make_one_callback_with_the_last_value, bench_rows)
 {
     bench_start(row->way, FAR);
     for (int i = 0; i < 20; i++) {
-        witness_appear();
-        witness_vanish();
+        observer_add_gateway_route();
+        observer_delete_route();
     }
-    witness_attach();
+    observer_add_link_route();
     if (row->way != BENCH_LOOP)
         assert_int_equal(queue_performs(&bench.queue), 1);
     bench_expect_call(&bench, R | D);
@@ -102,12 +102,12 @@ TEST_EACH(many_changes_make_one_callback_with_the_last_value, bench_rows)
 TEST_EACH(a_late_callback_gets_no_replay, bench_rows)
 {
     bench_open_silent(&bench, row->way, expect_target(FAR));
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_idle(&bench);
     assert_int_equal(expect_flags_of(bench.target), R);
     bench_set_callback(&bench);
     bench_expect_idle(&bench);
-    witness_vanish();
+    observer_delete_route();
     bench_expect_call(&bench, 0);
 }
 
@@ -118,7 +118,7 @@ TEST_EACH(a_late_callback_gets_no_announcement_of_a_name, bench_rows)
     bench_set_callback(&bench);
     bench_expect_idle(&bench);
     namespace_ip("link set dev lo down");
-    witness_settle();
+    observer_settle();
     bench_expect_call(&bench, 0);
 }
 
@@ -127,10 +127,10 @@ TEST_EACH(a_change_of_interface_alone_is_reported, bench_rows)
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "203.0.113.1" };
 
     namespace_add_second_pair();
-    witness_appear();
+    observer_add_gateway_route();
     bench_start(row->way, FAR);
-    assert_int_equal(writer_route(&witness.writer, WRITER_REPLACE, &route), 0);
-    witness_settle();
+    assert_int_equal(writer_route(&observer.writer, WRITER_REPLACE, &route), 0);
+    observer_settle();
     bench_expect_call(&bench, R);
     EXPECT_INTERFACE(bench.target, "c");
 }
@@ -139,12 +139,12 @@ TEST_EACH(with_notify_path_a_new_gateway_is_reported_too, bench_rows)
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.77" };
 
-    witness_appear();
+    observer_add_gateway_route();
     bench_start(row->way, FAR);
     bench_open(&second, row->way, expect_option(FAR, kSCNetworkReachabilityOptionNotifyPath));
     bench_expect_idle(&second);
-    assert_int_equal(writer_route(&witness.writer, WRITER_REPLACE, &route), 0);
-    witness_settle();
+    assert_int_equal(writer_route(&observer.writer, WRITER_REPLACE, &route), 0);
+    observer_settle();
     bench_expect_call(&second, R);
     EXPECT_GATEWAY(second.target, "192.0.2.77");
     bench_expect_idle(&bench);
@@ -154,12 +154,12 @@ TEST_EACH(a_change_while_unscheduled_is_not_reported, bench_rows)
 {
     bench_start(row->way, FAR);
     assert_true(bench_unschedule(&bench));
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_idle(&bench);
     assert_int_equal(expect_flags_of(bench.target), R); /* queried: the target is not scheduled */
     bench_schedule(&bench);
     bench_expect_idle(&bench);
-    witness_vanish();
+    observer_delete_route();
     bench_expect_call(&bench, 0);
 }
 
@@ -185,10 +185,10 @@ TEST_EACH(a_scheduled_target_keeps_itself_alive, bench_rows)
     bench_start(row->way, FAR);
     count_releases();
     SCNetworkReachabilityRelease(bench.target);
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_call(&bench, R);
     assert_int_equal(freed, 0);
-    witness_vanish();
+    observer_delete_route();
     assert_true(bench_unschedule(&bench)); /* pending work does not keep the target */
     assert_int_equal(freed, 1);
     bench.target = NULL;
@@ -201,7 +201,7 @@ TEST_EACH(a_scheduled_target_keeps_itself_alive, bench_rows)
 
 static void clear_inside(struct bench *in)
 {
-    witness_vanish();
+    observer_delete_route();
     in->result = SCNetworkReachabilitySetCallback(in->target, NULL, NULL);
 }
 
@@ -209,7 +209,7 @@ TEST_EACH(a_callback_may_clear_itself, bench_rows)
 {
     bench_start(row->way, FAR);
     bench.inside = clear_inside;
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_call(&bench, R);
     assert_true(bench.result);
     bench_expect_idle(&bench);
@@ -218,7 +218,7 @@ TEST_EACH(a_callback_may_clear_itself, bench_rows)
 
 static void unschedule_inside(struct bench *in)
 {
-    witness_vanish(); /* which must not be reported */
+    observer_delete_route(); /* which must not be reported */
     in->result = bench_unschedule(in);
 }
 
@@ -226,11 +226,11 @@ TEST_EACH(a_callback_may_unschedule_itself, bench_rows)
 {
     bench_start(row->way, FAR);
     bench.inside = unschedule_inside;
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_call(&bench, R);
     assert_true(bench.result);
     bench_expect_idle(&bench);
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_idle(&bench);
     bench_expect_refused(bench_unschedule(&bench));
 }
@@ -248,7 +248,7 @@ TEST_EACH(a_callback_may_release_the_last_reference, bench_rows)
     bench_start(row->way, FAR);
     count_releases();
     bench.inside = let_go_inside;
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_call(&bench, R);
     bench.target = NULL;
     bench.loop = NULL;
@@ -259,7 +259,7 @@ TEST_EACH(a_callback_may_release_the_last_reference, bench_rows)
 static void schedule_again_inside(struct bench *in)
 {
     in->inside = NULL;
-    witness_vanish();
+    observer_delete_route();
     assert_true(bench_unschedule(in));
     bench_schedule(in); /* which evaluates: the change is known now, and not reported */
     in->result = (int)expect_flags_of(in->target);
@@ -270,13 +270,13 @@ TEST_EACH(a_callback_may_unschedule_and_schedule_again, bench_rows)
     bench_start(row->way, FAR);
     bench.inside = schedule_again_inside;
     bench.result = -1;
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_call(&bench, R);
     assert_int_equal(bench.result, 0);
     bench_expect_idle(&bench);
     if (row->way != BENCH_LOOP)
         assert_int_equal(atomic_load(&bench.queue.references), 1);
-    witness_attach();
+    observer_add_link_route();
     bench_expect_call(&bench, R | D);
 }
 
@@ -284,7 +284,7 @@ static void change_inside(struct bench *in)
 {
     in->inside = NULL;
     assert_int_equal(expect_flags_of(in->target), in->flags);
-    witness_vanish();
+    observer_delete_route();
     in->result = (int)expect_flags_of(in->target);
 }
 
@@ -292,8 +292,8 @@ TEST_EACH(a_change_during_a_callback_makes_another, bench_rows)
 {
     bench_start(row->way, FAR);
     bench.inside = change_inside;
-    witness_appear();
-    witness_attach(); /* before the delivery begins, so the callback gets this change */
+    observer_add_gateway_route();
+    observer_add_link_route(); /* before the delivery begins, so the callback gets this change */
     bench_expect_call(&bench, R | D);
     /* On a loop GetFlags is constant during a callback: nothing else drives the loop. */
     assert_int_equal(bench.result, row->way == BENCH_LOOP ? R | D : 0);
@@ -304,15 +304,15 @@ TEST_EACH(a_change_during_a_callback_makes_another, bench_rows)
 static void change_back_inside(struct bench *in)
 {
     in->inside = NULL;
-    witness_vanish();
-    witness_appear();
+    observer_delete_route();
+    observer_add_gateway_route();
 }
 
 TEST_EACH(a_change_and_its_reversal_during_a_callback_make_no_other, bench_rows)
 {
     bench_start(row->way, FAR);
     bench.inside = change_back_inside;
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_call(&bench, R);
     bench_expect_idle(&bench);
 }
@@ -324,7 +324,7 @@ TEST(a_change_before_the_first_pass_is_reported)
     struct watcher watcher;
 
     watcher_schedule(&watcher, expect_target(FAR));
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(expect_flags_of(watcher.target), 0); /* as of the last pass of the loop */
     EXPECT_CHANGE(&watcher, R);
 }
@@ -388,7 +388,7 @@ static void use_context(SCNetworkReachabilityCallBack callout, bool retain, bool
     assert_true(SCNetworkReachabilitySetCallback(target, callout, &context));
     memset(&context, 0xff, sizeof context); /* it was copied */
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(target);
@@ -473,7 +473,7 @@ TEST(without_a_context_info_is_null)
     target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(target, hooked, NULL));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_null(hooks.passed);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -494,7 +494,7 @@ TEST(a_context_of_another_version_is_refused_and_changes_nothing)
     context.version = -1;
     bench_expect_refused(SCNetworkReachabilitySetCallback(watcher.target, NULL, &context));
     assert_string_equal(hooks.order, "");
-    witness_appear();
+    observer_add_gateway_route();
     EXPECT_CHANGE(&watcher, R);
 }
 
@@ -537,7 +537,7 @@ TEST(a_callback_may_unschedule_a_target_whose_callback_is_due)
     bench.inside = second.inside = unschedule_the_other;
     bench.more = &second;
     second.more = &bench;
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_int_equal(bench.calls + second.calls, 1);
     assert_int_equal(idle_perform(loop), 0);
@@ -549,7 +549,7 @@ TEST(a_callback_may_unschedule_a_target_whose_callback_is_due)
 static void perform_inside(struct bench *in)
 {
     in->inside = NULL;
-    witness_vanish();
+    observer_delete_route();
     in->result = SCRunLoopPerform(in->loop, 5);
 }
 
@@ -557,7 +557,7 @@ TEST(a_nested_pass_delivers_other_targets_only)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    witness_appear();
+    observer_add_gateway_route();
     bench_open_on(&bench, loop, expect_target(FAR));
     bench_open_on(&second, loop, expect_target(OTHER_FAR));
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
@@ -576,7 +576,7 @@ TEST(a_nested_pass_delivers_other_targets_only)
 static void change_and_perform_inside(struct bench *in)
 {
     in->inside = NULL;
-    witness_vanish();
+    observer_delete_route();
     in->result = SCRunLoopPerform(in->loop, 0);
     in->result = in->result == 0 ? in->calls : -1;
 }
@@ -585,7 +585,7 @@ TEST(a_nested_pass_does_not_report_the_target_being_delivered)
 {
     bench_start(BENCH_LOOP, FAR);
     bench.inside = change_and_perform_inside;
-    witness_appear();
+    observer_add_gateway_route();
     while (bench.calls < 2)
         assert_true(SCRunLoopPerform(bench.loop, 5) > 0);
     assert_int_equal(bench.result, 1);
@@ -599,15 +599,15 @@ TEST(scheduling_twice_takes_two_unschedules)
 {
     bench_start(BENCH_LOOP, FAR);
     bench_schedule(&bench);
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
     assert_int_equal(idle_perform(bench.loop), 0);
     assert_true(bench_unschedule(&bench));
-    witness_vanish();
+    observer_delete_route();
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
     assert_true(bench_unschedule(&bench));
     bench_expect_refused(bench_unschedule(&bench));
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(idle_perform(bench.loop), 0);
     assert_int_equal(bench.calls, 2);
 }
@@ -623,10 +623,10 @@ TEST(a_schedule_ends_in_its_own_mode)
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, bench.loop, common));
     assert_true(bench_unschedule(&bench));
     bench_expect_refused(bench_unschedule(&bench));
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1); /* still scheduled in the other mode */
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, kSCRunLoopCommonModes));
-    witness_vanish();
+    observer_delete_route();
     assert_int_equal(idle_perform(bench.loop), 0);
 }
 
@@ -639,7 +639,7 @@ TEST(unscheduling_from_another_loop_is_refused)
     bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, NULL, kSCRunLoopDefaultMode));
     bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, (SCRunLoopRef)(uintptr_t)bench.target,
                                                                     kSCRunLoopDefaultMode));
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     SCRunLoopRelease(loop);
     SCRunLoopRelease(other);
@@ -651,15 +651,15 @@ TEST(the_first_of_several_loops_to_see_a_change_reports_it)
 
     bench_open_on(&bench, loop, expect_target(FAR));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, other, kSCRunLoopDefaultMode));
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_int_equal(idle_perform(other), 0);
-    witness_vanish();
+    observer_delete_route();
     assert_int_equal(SCRunLoopPerform(other, 5), 1);
     assert_int_equal(idle_perform(loop), 0);
     assert_int_equal(bench.calls, 2);
     assert_true(bench_unschedule(&bench));
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(idle_perform(loop), 0);
     assert_int_equal(SCRunLoopPerform(other, 5), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
@@ -679,7 +679,7 @@ TEST(a_due_callback_moves_to_another_loop_when_unscheduled)
     bench.inside = second.inside = unschedule_the_other;
     bench.more = &second;
     second.more = &bench;
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_int_equal(bench.calls + second.calls, 1);
     bench.inside = second.inside = NULL;
@@ -701,7 +701,7 @@ TEST(a_schedule_keeps_its_loop_alive)
     SCRunLoopRelease(bench.loop);
     bench.loop = NULL;
     SCRunLoopRelease(loop); /* the schedule keeps it */
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
 }
@@ -709,7 +709,7 @@ TEST(a_schedule_keeps_its_loop_alive)
 TEST(the_flags_of_an_unscheduled_target_are_queried_again)
 {
     bench_start(BENCH_LOOP, FAR);
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(expect_flags_of(bench.target), 0);
     assert_int_equal(expect_path_of(bench.target).flags, R);
     assert_true(bench_unschedule(&bench));
@@ -726,7 +726,7 @@ TEST(each_of_many_targets_is_called_once)
 
     for (size_t i = 0; i < MANY; i++)
         bench_open_on(&benches[i], loop, expect_target(i % 2 == 0 ? FAR : OTHER_FAR));
-    witness_appear();
+    observer_add_gateway_route();
     while (calls < MANY) {
         const int made = SCRunLoopPerform(loop, 5);
 
@@ -769,7 +769,7 @@ TEST(an_ending_thread_unschedules_its_targets)
     assert_int_equal(pthread_create(&thread, NULL, end_with_a_schedule, targets), 0);
     assert_int_equal(pthread_join(thread, &loop), 0);
     assert_non_null(loop);
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(expect_flags_of(targets[0]), R); /* by a query: it is not scheduled any more */
     SCNetworkReachabilityRelease(targets[1]);
     assert_string_equal(hooks.order, "-"); /* the schedule had the last reference */
@@ -794,4 +794,4 @@ TEST(a_schedule_made_by_another_thread_wakes_the_loop)
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-UNIT(.setup = witness_open)
+UNIT(.setup = observer_open)

@@ -27,17 +27,17 @@
 #include "support/idle.h"
 #include "support/names.h"
 #include "support/namespace.h"
-#include "support/patience.h"
 #include "support/queue.h"
+#include "support/time_limit.h"
 #include "support/writer.h"
 
-#define CALLS    200000
-#define THREADS  8
-#define SUBJECTS 12   /* shared targets */
-#define LOOPS    3    /* shared loops */
-#define ENTRIES  8    /* schedules of one thread */
-#define PATIENCE 30   /* seconds */
-#define LIFE     2000 /* calls of a thread, at most */
+#define CALLS      200000
+#define THREADS    8
+#define SUBJECTS   12   /* shared targets */
+#define LOOPS      3    /* shared loops */
+#define ENTRIES    8    /* schedules of one thread */
+#define TIME_LIMIT 30   /* seconds */
+#define LIFE       2000 /* calls of a thread, at most */
 
 static unsigned long calls_wanted(void)
 {
@@ -772,7 +772,7 @@ static void settle(void)
 /* Settles until the target has these flags. A scheduler's target is evaluated on the library's thread. */
 static void await_flags(struct subject *subject, SCNetworkReachabilityFlags flags)
 {
-    const double end = seconds_now() + patience_of(PATIENCE);
+    const double end = seconds_now() + time_limit_of(TIME_LIMIT);
 
     do {
         settle();
@@ -783,7 +783,7 @@ static void await_flags(struct subject *subject, SCNetworkReachabilityFlags flag
 /* Settles until the last callback of a target has these flags. */
 static void await_last(struct subject *subject, SCNetworkReachabilityFlags flags)
 {
-    const double end = seconds_now() + patience_of(PATIENCE);
+    const double end = seconds_now() + time_limit_of(TIME_LIMIT);
 
     while ((!atomic_load(&subject->called) || atomic_load(&subject->last) != flags) && seconds_now() < end)
         settle();
@@ -832,7 +832,7 @@ static void expect_right_in_the_end(void)
 
 static void end_all(void)
 {
-    const double end = seconds_now() + patience_of(PATIENCE);
+    const double end = seconds_now() + time_limit_of(TIME_LIMIT);
 
     for (size_t i = 0; i < THREADS; i++)
         while (shared.workers[i].count > 0)

@@ -7,7 +7,7 @@
 #include "support/bench.h"
 #include "support/idle.h"
 #include "support/namespace.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/watcher.h"
 
 #define LONG_TIME 10.0 /* seconds: a wait that a change ends early */
@@ -33,8 +33,8 @@ static void expect_end_of_wait(SCRunLoopRef loop)
 {
     const double started = watcher_now();
 
-    assert_int_equal(SCRunLoopPerform(loop, patience_of(LONG_TIME)), 0);
-    assert_true(watcher_now() - started < patience_of(LONG_TIME) / 2);
+    assert_int_equal(SCRunLoopPerform(loop, time_limit_of(LONG_TIME)), 0);
+    assert_true(watcher_now() - started < time_limit_of(LONG_TIME) / 2);
 }
 
 static void expect_next(SCRunLoopRef loop, SCNetworkReachabilityRef target, SCNetworkReachabilityFlags wanted)
@@ -52,7 +52,7 @@ static void expect_next(SCRunLoopRef loop, SCNetworkReachabilityRef target, SCNe
 TEST(a_change_ends_a_wait_before_the_first_fetch)
 {
     open_silent(FAR);
-    witness_appear();
+    observer_add_gateway_route();
     expect_end_of_wait(bench.loop);
     expect_next(bench.loop, bench.target, R);
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
@@ -77,9 +77,9 @@ TEST(each_new_change_ends_one_wait_before_the_first_fetch)
     open_silent(FAR);
     for (int i = 0; i < 4; i++) {
         if (i % 2 == 0)
-            witness_appear();
+            observer_add_gateway_route();
         else
-            witness_vanish();
+            observer_delete_route();
         expect_end_of_wait(bench.loop);
         assert_int_equal(expect_flags_of(bench.target), i % 2 == 0 ? R : 0);
     }
@@ -91,7 +91,7 @@ TEST(a_program_that_never_fetches_does_not_spin)
     double started;
 
     open_silent(FAR);
-    witness_appear();
+    observer_add_gateway_route();
     expect_end_of_wait(bench.loop);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(idle_perform(bench.loop), 0);
@@ -109,9 +109,9 @@ TEST(an_unfetched_target_is_queued_once)
 {
     open_silent(FAR);
     for (int i = 0; i < 50; i++) {
-        witness_appear();
+        observer_add_gateway_route();
         expect_end_of_wait(bench.loop);
-        witness_attach();
+        observer_add_link_route();
         expect_end_of_wait(bench.loop);
     }
     expect_next(bench.loop, bench.target, R | D);
@@ -125,7 +125,7 @@ TEST(the_first_fetch_leaves_the_descriptor_readable_for_the_rest)
     open_silent(FAR);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, bench.loop, kSCRunLoopDefaultMode));
     assert_int_equal(idle_perform(bench.loop), 0);
-    witness_appear();
+    observer_add_gateway_route();
     expect_end_of_wait(bench.loop);
     assert_int_equal(idle_perform(bench.loop), 0);
     assert_false(is_readable(bench.loop));
@@ -150,7 +150,7 @@ static void *run_without_fetching(void *unused)
 
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_int_equal(idle_perform(loop), 0);
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 1), kSCRunLoopRunTimedOut);
     assert_true(is_readable(loop)); /* for a program that fetches when the descriptor is readable */
     for (int i = 0; is_readable(loop); i++) {
@@ -160,7 +160,7 @@ static void *run_without_fetching(void *unused)
     expect_end_of_wait(loop);
     assert_false(is_readable(loop));
     expect_next(loop, target, R);
-    witness_vanish();
+    observer_delete_route();
     assert_int_equal(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 1), kSCRunLoopRunTimedOut);
     for (int i = 0; i < 3; i++) {
         assert_true(is_readable(loop)); /* until the queue is empty */
@@ -189,17 +189,17 @@ TEST(a_changed_target_is_fetched_once_with_its_flags)
     bench_open_silent(&bench, BENCH_LOOP, expect_target(FAR));
     assert_null(SCRunLoopCopyNextChange(bench.loop, &flags));
     assert_int_equal(flags, 99);
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0); /* early: there is something to fetch */
-    witness_vanish();
+    observer_delete_route();
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
     assert_ptr_equal(SCRunLoopCopyNextChange(bench.loop, &flags), bench.target);
     assert_int_equal(flags, R);
     assert_null(SCRunLoopCopyNextChange(bench.loop, &flags));
     SCNetworkReachabilityRelease(bench.target); /* Copy */
-    witness_vanish();
+    observer_delete_route();
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
     assert_ptr_equal(SCRunLoopCopyNextChange(bench.loop, NULL), bench.target);
     SCNetworkReachabilityRelease(bench.target);
@@ -209,7 +209,7 @@ TEST(unscheduling_takes_a_change_out_of_the_queue)
 {
     bench_open_silent(&bench, BENCH_LOOP, expect_target(FAR));
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, kSCRunLoopDefaultMode));
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
@@ -220,7 +220,7 @@ TEST(a_target_with_a_callback_is_not_queued)
     bench_open(&bench, BENCH_LOOP, expect_target(FAR));
     bench_expect_idle(&bench);
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
 }
@@ -229,8 +229,8 @@ TEST(changes_that_cancel_out_are_not_queued)
 {
     bench_open_silent(&bench, BENCH_LOOP, expect_target(FAR));
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
-    witness_appear();
-    witness_vanish();
+    observer_add_gateway_route();
+    observer_delete_route();
     assert_int_equal(idle_perform(bench.loop), 0);
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
 }
@@ -250,15 +250,15 @@ TEST(a_target_that_changed_back_is_skipped)
 {
     open_silent(FAR);
     for (int i = 0; i < 2; i++) {
-        witness_appear();
+        observer_add_gateway_route();
         expect_end_of_wait(bench.loop);
-        witness_vanish();
+        observer_delete_route();
         assert_int_equal(idle_perform(bench.loop), 0);
         assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
         assert_int_equal(idle_perform(bench.loop), 0);
         assert_false(is_readable(bench.loop));
     }
-    witness_attach();
+    observer_add_link_route();
     expect_end_of_wait(bench.loop);
     expect_next(bench.loop, bench.target, R | D);
 }
@@ -269,10 +269,10 @@ TEST(a_skipped_target_does_not_hide_the_next_one)
 
     open_silent(FAR);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, bench.loop, kSCRunLoopDefaultMode));
-    witness_appear();
+    observer_add_gateway_route();
     expect_end_of_wait(bench.loop);
     namespace_ip("route add 198.51.102.0/24 via 192.0.2.1");
-    witness_vanish();
+    observer_delete_route();
     assert_int_equal(idle_perform(bench.loop), 0);
     expect_next(bench.loop, other, R);
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
@@ -284,10 +284,10 @@ TEST(a_skipped_target_does_not_hide_the_next_one)
 TEST(a_target_that_changed_back_after_get_flags_is_fetched)
 {
     open_silent(FAR);
-    witness_appear();
+    observer_add_gateway_route();
     expect_end_of_wait(bench.loop);
     assert_int_equal(expect_flags_of(bench.target), R);
-    witness_vanish();
+    observer_delete_route();
     assert_int_equal(idle_perform(bench.loop), 0);
     expect_next(bench.loop, bench.target, 0);
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
@@ -298,9 +298,9 @@ TEST(a_new_interface_with_equal_flags_is_fetched)
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "203.0.113.1" };
 
     namespace_add_second_pair();
-    witness_appear();
+    observer_add_gateway_route();
     open_silent(FAR);
-    assert_int_equal(writer_route(&witness.writer, WRITER_REPLACE, &route), 0);
+    assert_int_equal(writer_route(&observer.writer, WRITER_REPLACE, &route), 0);
     expect_end_of_wait(bench.loop);
     expect_next(bench.loop, bench.target, R);
     EXPECT_INTERFACE(bench.target, "c");
@@ -311,13 +311,13 @@ TEST(a_new_interface_with_equal_flags_is_fetched)
 TEST(a_callback_takes_its_target_out_of_the_queue)
 {
     open_silent(FAR);
-    witness_appear();
+    observer_add_gateway_route();
     expect_end_of_wait(bench.loop);
     bench_set_callback(&bench);
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
     bench_expect_idle(&bench); /* no replay */
     assert_false(is_readable(bench.loop));
-    witness_vanish();
+    observer_delete_route();
     bench_expect_call(&bench, 0);
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
 }
@@ -339,12 +339,12 @@ TEST(a_callback_that_is_set_in_the_callback_of_another_target_waits_for_the_next
     assert_true(SCNetworkReachabilitySetCallback(other, give_callback, NULL));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, bench.loop, kSCRunLoopDefaultMode));
     assert_int_equal(idle_perform(bench.loop), 0);
-    witness_appear();
-    assert_int_equal(SCRunLoopPerform(bench.loop, patience_of(LONG_TIME)), 1);
+    observer_add_gateway_route();
+    assert_int_equal(SCRunLoopPerform(bench.loop, time_limit_of(LONG_TIME)), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, bench.loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(other);
     bench_expect_idle(&bench);
-    witness_vanish();
+    observer_delete_route();
     bench_expect_call(&bench, 0);
 }
 
@@ -352,10 +352,10 @@ TEST(a_change_after_the_callback_was_removed_is_queued)
 {
     open_silent(FAR);
     bench_set_callback(&bench);
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_call(&bench, R);
     assert_true(SCNetworkReachabilitySetCallback(bench.target, NULL, NULL));
-    witness_vanish();
+    observer_delete_route();
     expect_end_of_wait(bench.loop);
     expect_next(bench.loop, bench.target, 0);
 }
@@ -364,12 +364,12 @@ TEST(a_target_that_changed_back_to_what_a_callback_reported_is_skipped)
 {
     open_silent(FAR);
     bench_set_callback(&bench);
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_call(&bench, R);
     assert_true(SCNetworkReachabilitySetCallback(bench.target, NULL, NULL));
-    witness_vanish();
+    observer_delete_route();
     expect_end_of_wait(bench.loop);
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(idle_perform(bench.loop), 0);
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
 }
@@ -383,7 +383,7 @@ TEST(a_change_on_two_loops_is_fetched_from_the_first_that_noticed_it)
     open_silent(FAR);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, other, kSCRunLoopDefaultMode));
     assert_int_equal(idle_perform(other), 0);
-    witness_appear();
+    observer_add_gateway_route();
     expect_end_of_wait(bench.loop);
     assert_int_equal(idle_perform(other), 0);
     assert_null(SCRunLoopCopyNextChange(other, NULL));
@@ -399,7 +399,7 @@ TEST(an_unfetched_change_moves_to_another_loop_when_unscheduled)
     open_silent(FAR);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, other, kSCRunLoopDefaultMode));
     assert_int_equal(idle_perform(other), 0);
-    witness_appear();
+    observer_add_gateway_route();
     expect_end_of_wait(bench.loop);
     assert_int_equal(idle_perform(other), 0);
     assert_true(bench_unschedule(&bench));
@@ -409,4 +409,4 @@ TEST(an_unfetched_change_moves_to_another_loop_when_unscheduled)
     SCRunLoopRelease(other);
 }
 
-UNIT(.setup = witness_open)
+UNIT(.setup = observer_open)

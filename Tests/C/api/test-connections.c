@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "support/namespace.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/watcher.h"
 
 #define SERVER "198.51.100.7"
@@ -180,7 +180,7 @@ static void expect_tcp_says_nothing(void)
 /* Milliseconds until the first retransmission. */
 static double await_retransmission(void)
 {
-    const double begin = watcher_now(), end = begin + patience_of(10);
+    const double begin = watcher_now(), end = begin + time_limit_of(10);
 
     while (info_of(client).tcpi_retransmits == 0) {
         assert_true(watcher_now() < end);

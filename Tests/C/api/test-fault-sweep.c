@@ -30,8 +30,8 @@
 
 extern const char __executable_start; /* of the linker */
 
-#define PATIENCE (unit_is_under(NULL) ? 30.0 : 5.0) /* seconds: the library must recover earlier */
-#define MANY     500                                /* calls: every scenario makes fewer */
+#define TIME_LIMIT (unit_is_under(NULL) ? 30.0 : 5.0) /* seconds: the library must recover earlier */
+#define MANY       500                                /* calls: every scenario makes fewer */
 
 /* ---- Sweeping --------------------------------------------------------------------------------------------------- */
 
@@ -112,7 +112,7 @@ static void expect_refused(void)
 /* A thread that closes descriptors frees its memory last. If the count was taken before that, fewer blocks are left. */
 static void await_blocks(long blocks)
 {
-    const double end = watcher_now() + PATIENCE;
+    const double end = watcher_now() + TIME_LIMIT;
 
     while (faults_blocks() > blocks && watcher_now() < end)
         sched_yield();
@@ -527,7 +527,7 @@ static void wait_until_known(void)
     memset(&untouched, 77, sizeof untouched);
     untouched.size = sizeof untouched;
     path = untouched;
-    result = UNDER_FAULT(SCNetworkReachabilityWait(target, kSCNetworkReachabilityConditionKnown, PATIENCE, &path));
+    result = UNDER_FAULT(SCNetworkReachabilityWait(target, kSCNetworkReachabilityConditionKnown, TIME_LIMIT, &path));
     if (result < 0) {
         expect_refused();
         assert_memory_equal(&path, &untouched, sizeof path);
@@ -698,7 +698,7 @@ static void create_loop(void)
     }
     assert_true(SCRunLoopGetFileDescriptor(loop) >= 0);
     SCRunLoopWakeUp(loop);
-    assert_int_equal(SCRunLoopPerform(loop, PATIENCE), 0);
+    assert_int_equal(SCRunLoopPerform(loop, TIME_LIMIT), 0);
     SCRunLoopRelease(loop);
 }
 
@@ -712,7 +712,7 @@ TEST(a_loop_is_created_completely_or_not_at_all)
 /* Waits without a fault, and without another event. */
 static void await(SCNetworkReachabilityRef target, SCRunLoopRef loop, SCNetworkReachabilityFlags flags)
 {
-    const double end = watcher_now() + PATIENCE;
+    const double end = watcher_now() + TIME_LIMIT;
 
     while (expect_flags_of(target) != flags && watcher_now() < end)
         assert_true(SCRunLoopPerform(loop, end - watcher_now()) >= 0);
@@ -876,7 +876,7 @@ static void expect_event_reported(void)
     happen(loop);
     if (UNDER_FAULT(SCRunLoopPerform(loop, 0)) < 0)
         expect_refused();
-    until = watcher_now() + PATIENCE;
+    until = watcher_now() + TIME_LIMIT;
     while ((reports == 0 || reported_flags != 0) && watcher_now() < until)
         assert_true(SCRunLoopPerform(loop, until - watcher_now()) >= 0);
     if (reports != 1 || reported_flags != 0 || expect_flags_of(target) != 0 || watcher_now() >= until)
@@ -996,7 +996,7 @@ static void fetch_an_event(void)
     changed = UNDER_FAULT(perform_and_fetch(loop, &flags));
     if (changed == NULL) {
         assert_int_equal(flags, 77);
-        assert_int_equal(SCRunLoopPerform(loop, PATIENCE), 0);
+        assert_int_equal(SCRunLoopPerform(loop, TIME_LIMIT), 0);
         changed = SCRunLoopCopyNextChange(loop, &flags);
     }
     assert_ptr_equal(changed, target);
@@ -1041,7 +1041,7 @@ static SCBoolean set_scheduler(SCNetworkReachabilityRef target)
 /* Waits until the library's thread has called back, or a fault has struck; then nothing fails any more. */
 static void fault_end_after_event(int calls)
 {
-    const double until = watcher_now() + PATIENCE;
+    const double until = watcher_now() + TIME_LIMIT;
 
     while (atomic_load(&scheduler_reports) <= calls && faults_struck() == 0 && watcher_now() < until)
         sched_yield();
@@ -1050,7 +1050,7 @@ static void fault_end_after_event(int calls)
 
 static void await_scheduler_call(int calls, SCNetworkReachabilityFlags flags)
 {
-    const double until = watcher_now() + PATIENCE;
+    const double until = watcher_now() + TIME_LIMIT;
 
     while ((atomic_load(&scheduler_reports) <= calls || atomic_load(&scheduler_flags) != flags) &&
            watcher_now() < until)
@@ -1216,7 +1216,7 @@ TEST(the_filter_hides_no_change)
 static void await_result(SCNetworkReachabilityRef target, SCRunLoopRef loop, const char *address)
 {
     const struct sockaddr_storage wanted = expect_sockaddr(address);
-    const double until = watcher_now() + PATIENCE;
+    const double until = watcher_now() + TIME_LIMIT;
     struct sockaddr_storage found = { 0 };
 
     while (watcher_now() < until) {
@@ -1231,7 +1231,7 @@ static void await_result(SCNetworkReachabilityRef target, SCRunLoopRef loop, con
 /* Waits until the look-up has a result, or a fault has struck; then nothing fails any more. */
 static void fault_end_after_lookup(SCNetworkReachabilityRef target)
 {
-    const double until = watcher_now() + PATIENCE;
+    const double until = watcher_now() + TIME_LIMIT;
 
     while (SCNetworkReachabilityGetResolvedAddresses(target, NULL, 0) == 0 && faults_struck() == 0 &&
            watcher_now() < until)

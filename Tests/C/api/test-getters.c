@@ -8,7 +8,7 @@
 #include "loop/runloop.h"
 #include "support/bench.h"
 #include "support/idle.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 static struct bench bench;
 
@@ -44,7 +44,7 @@ static SCNetworkReachabilityFlags flags_while_all_is_locked(SCNetworkReachabilit
         runloop_lock(loop);
     process_lock();
     assert_int_equal(pthread_create(&thread, NULL, query_flags, &query), 0);
-    patience_await(&query.returned, "GetFlags waits for a lock");
+    time_limit_await(&query.returned, "GetFlags waits for a lock");
     process_unlock();
     if (loop != NULL)
         runloop_unlock(loop);
@@ -62,7 +62,7 @@ TEST(get_flags_of_an_unchanged_target_takes_no_lock)
 TEST(get_flags_of_an_undelivered_change_takes_no_lock)
 {
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(flags_while_all_is_locked(bench.target, NULL), R);
     bench_expect_call(&bench, R);
 }
@@ -71,7 +71,7 @@ TEST(get_flags_of_an_unfetched_change_takes_no_lock)
 {
     bench_open_silent(&bench, BENCH_LOOP, expect_target(FAR));
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(idle_perform(bench.loop), 0);
     assert_int_equal(flags_while_all_is_locked(bench.target, bench.loop), R);
 }
@@ -109,9 +109,9 @@ TEST(a_change_is_reported_exactly_if_get_flags_has_returned_it)
 
         glance.delay = i % 100;
         assert_int_equal(pthread_create(&thread, NULL, glance_at_flags, &glance), 0);
-        witness_appear();
+        observer_add_gateway_route();
         sem_post(&glance.start);
-        witness_vanish();
+        observer_delete_route();
         assert_int_equal(pthread_join(thread, NULL), 0);
         while (queue_run(&bench.queue))
             continue;
@@ -120,4 +120,4 @@ TEST(a_change_is_reported_exactly_if_get_flags_has_returned_it)
     }
 }
 
-UNIT(.setup = witness_open)
+UNIT(.setup = observer_open)

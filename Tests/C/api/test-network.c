@@ -11,9 +11,9 @@
 #include "support/child.h"
 #include "support/denial.h"
 #include "support/etc.h"
+#include "support/fake_sysfs.h"
 #include "support/idle.h"
 #include "support/namespace.h"
-#include "support/pretend.h"
 #include "support/queue.h"
 #include "support/watcher.h"
 
@@ -298,7 +298,7 @@ static int require_macvlan_on_tap(void)
 {
     int tap;
 
-    pretend_require();
+    fake_sysfs_require();
     tap = namespace_add_tap("t");
     if (tap < 0)
         SKIP("no /dev/net/tun here");

@@ -10,11 +10,11 @@
 #include "support/child.h"
 #include "support/descriptors.h"
 #include "support/names.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 #define FAR       "198.51.100.7"
-#define LONG_TIME patience_of(20.0) /* seconds: a wait that an event ends earlier */
-#define MOMENT    0.02              /* a wait that no event ends */
+#define LONG_TIME time_limit_of(20.0) /* seconds: a wait that an event ends earlier */
+#define MOMENT    0.02                /* a wait that no event ends */
 
 #define KNOWN     kSCNetworkReachabilityConditionKnown
 #define REACHABLE kSCNetworkReachabilityConditionReachable

@@ -6,11 +6,11 @@ int retry_main(int argc, char **argv);
 #undef main
 
 #include "support/names.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 #define FAR       "198.51.100.7"
-#define LONG_TIME patience_of(60.0) /* seconds: a sleep that a change ends earlier */
-#define MOMENT    0.02              /* a sleep that no change ends */
+#define LONG_TIME time_limit_of(60.0) /* seconds: a sleep that a change ends earlier */
+#define MOMENT    0.02                /* a sleep that no change ends */
 
 static SCRunLoopRef loop;
 static SCNetworkReachabilityRef target;

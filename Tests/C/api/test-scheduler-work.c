@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "support/namespace.h"
-#include "support/patience.h"
+#include "support/observer.h"
 #include "support/queue.h"
-#include "support/witness.h"
+#include "support/time_limit.h"
 
 #define MANY 1000
 
@@ -27,7 +27,7 @@ static SCNetworkReachabilityRef name_target(void)
 
 static void await(sem_t *semaphore)
 {
-    patience_await(semaphore, "nothing came");
+    time_limit_await(semaphore, "nothing came");
 }
 
 /* Counts the calls of a target, and those outside its queue. */
@@ -90,7 +90,7 @@ static void come_and_go(int count)
         assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
         SCNetworkReachabilityRelease(target);
     }
-    witness_settle();
+    observer_settle();
     assert_int_equal(atomic_load(&queue.references), 0);
     queue_close(&queue);
 }
@@ -173,10 +173,10 @@ TEST(a_callback_at_once_that_sets_its_scheduler_again_does_not_block_others)
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     for (int i = 0; i < 100; i++)
         await(&at_once.called);
-    witness_settle();
+    observer_settle();
     /* The target is almost always on a scheduler. */
     assert_true(SCNetworkReachabilitySetCallback(target, NULL, NULL));
-    witness_settle();
+    observer_settle();
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     assert_int_equal(at_once.overlaps, 0);
     SCNetworkReachabilityRelease(target);
@@ -221,7 +221,7 @@ TEST(work_may_be_run_when_the_target_is_on_another_scheduler)
     listener.queue = &second;
     assert_true(queue_set(&second, target));
     queue_await(&second, 1);
-    witness_settle();
+    observer_settle();
     run(&work);
     assert_int_equal(atomic_load(&listener.calls), 0);
     assert_int_equal(atomic_load(&first.references), 0);
@@ -247,16 +247,16 @@ TEST(a_target_whose_work_is_never_run_gets_no_more_callbacks)
     target = expect_target(FAR);
     listener_set(&listener, &queue, target);
     assert_true(queue_set(&queue, target));
-    witness_appear();
+    observer_add_gateway_route();
     assert_true(queue_take(&queue, &lost));
-    witness_vanish();
-    witness_appear();
+    observer_delete_route();
+    observer_add_gateway_route();
     assert_int_equal(queue_performs(&queue), 1);
     assert_int_equal(expect_flags_of(target), R);
     /* Until it is scheduled again. */
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     assert_true(queue_set(&queue, target));
-    witness_vanish();
+    observer_delete_route();
     assert_true(queue_run(&queue));
     assert_int_equal(atomic_load(&listener.calls), 1);
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
@@ -303,7 +303,7 @@ static void schedule_and_release(int count)
 
         assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
         assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
-        witness_settle();
+        observer_settle();
         assert_int_equal(atomic_load(&performs), before + 1);
         assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
         SCNetworkReachabilityRelease(target);
@@ -356,7 +356,7 @@ TEST(work_run_a_second_time_does_nothing)
     run(&work);
     SCNetworkReachabilityRelease(target);
     run(&work);
-    witness_settle(); /* perform has returned and released its own reference */
+    observer_settle(); /* perform has returned and released its own reference */
     assert_int_equal(atomic_load(&queue.references), 0);
     come_and_go(MANY);
     run(&work);
@@ -387,7 +387,7 @@ TEST(work_run_inside_itself_does_nothing)
     assert_true(queue_take(&queue, &again));
     run(&again);
     assert_int_equal(atomic_load(&listener.calls), 1);
-    witness_settle();
+    observer_settle();
     assert_int_equal(atomic_load(&queue.releases), 0); /* the inner run released nothing */
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     SCNetworkReachabilityRelease(target);
@@ -407,11 +407,11 @@ TEST(a_second_run_does_not_run_the_next_work)
     target = expect_target(FAR);
     listener_set(&listener, &queue, target);
     assert_true(queue_set(&queue, target));
-    witness_appear();
+    observer_add_gateway_route();
     assert_true(queue_take(&queue, &work));
     listener.queue = NULL;
     run(&work);
-    witness_vanish();
+    observer_delete_route();
     assert_int_equal(atomic_load(&listener.calls), 1);
     assert_int_equal(queue_count(&queue), 1);
     run(&work);
@@ -446,7 +446,7 @@ TEST(a_second_run_never_makes_another_targets_callback)
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < OTHERS; i++)
             others[i] = make_due(&other_queue, &listeners[i]);
-        witness_settle();
+        observer_settle();
         run(&work);
         for (int i = 0; i < OTHERS; i++) {
             assert_int_equal(atomic_load(&listeners[i].calls), 0);
@@ -526,7 +526,7 @@ TEST(one_of_many_threads_that_run_a_work_makes_the_callback)
     pthread_barrier_wait(&crowd.together);
     for (int i = 0; i < RUNNERS; i++)
         pthread_join(threads[i], NULL);
-    witness_settle();
+    observer_settle();
     assert_int_equal(atomic_load(&queue.references), 0);
     assert_int_equal(atomic_load(&queue.releases), MANY);
     queue_close(&queue);
@@ -566,7 +566,7 @@ static void busy_open(void (*inside)(void), struct listener *listener)
 {
     SCNetworkReachabilityScheduler scheduler;
 
-    witness_open();
+    observer_open();
     memset(&busy, 0, sizeof busy);
     queue_open(&busy.queue, 0);
     queue_open(&busy.other, 0);
@@ -578,7 +578,7 @@ static void busy_open(void (*inside)(void), struct listener *listener)
     busy.target = expect_target(FAR);
     listener_set(listener, NULL, busy.target);
     assert_true(SCNetworkReachabilitySetScheduler(busy.target, &scheduler));
-    witness_appear();
+    observer_add_gateway_route();
     await(&busy.performed);
     assert_int_equal(busy.refused, 0);
 }
@@ -590,13 +590,13 @@ static void busy_close(void)
     while (queue_run(&busy.queue) || queue_run(&busy.other))
         continue;
     SCNetworkReachabilityRelease(busy.target);
-    witness_settle();
+    observer_settle();
     assert_int_equal(atomic_load(&busy.queue.references), 0);
     assert_int_equal(atomic_load(&busy.other.references), 0);
     SCRunLoopRelease(busy.loop);
     queue_close(&busy.queue);
     queue_close(&busy.other);
-    witness_close();
+    observer_close();
 }
 
 static void unschedule_in_perform(void)
@@ -647,7 +647,7 @@ TEST_WITH(NULL, NULL, perform_may_set_another_scheduler)
     assert_true(queue_run(&busy.queue)); /* scheduling again has evaluated: no change is left */
     assert_int_equal(atomic_load(&listener.calls), 0);
     listener.queue = &busy.other;
-    witness_vanish();
+    observer_delete_route();
     assert_true(queue_run(&busy.other));
     assert_int_equal(atomic_load(&listener.calls), 1);
     assert_int_equal(atomic_load(&listener.elsewhere), 0);
@@ -669,7 +669,7 @@ TEST_WITH(NULL, NULL, perform_may_set_the_same_scheduler_again)
     struct listener listener;
 
     busy_open(again_in_perform, &listener);
-    witness_vanish();
+    observer_delete_route();
     assert_int_equal(queue_count(&busy.queue), 2);
     assert_true(queue_run(&busy.queue));
     assert_int_equal(atomic_load(&listener.calls), 0);
@@ -693,7 +693,7 @@ TEST_WITH(NULL, NULL, perform_may_schedule_on_a_run_loop)
     assert_true(queue_run(&busy.queue));
     assert_int_equal(SCRunLoopPerform(busy.loop, 0), 0);
     assert_int_equal(atomic_load(&listener.calls), 0);
-    witness_vanish();
+    observer_delete_route();
     assert_int_equal(SCRunLoopPerform(busy.loop, 5), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(busy.target, busy.loop, kSCRunLoopDefaultMode));
     busy_close();
@@ -731,7 +731,7 @@ TEST_WITH(NULL, NULL, perform_may_replace_the_callback)
     assert_int_equal(sem_init(&replacement.called, 0, 0), 0);
     busy_open(replace_in_perform, &listener);
     assert_true(queue_run(&busy.queue));
-    witness_vanish();
+    observer_delete_route();
     assert_true(queue_run(&busy.queue));
     assert_int_equal(atomic_load(&listener.calls), 0);
     assert_true(atomic_load(&replacement.calls) > 0);
@@ -765,4 +765,4 @@ TEST_WITH(NULL, NULL, perform_may_make_every_call)
     busy_close();
 }
 
-UNIT(.setup = witness_open)
+UNIT(.setup = observer_open)

@@ -17,7 +17,7 @@
 
 #include "support/bench.h"
 #include "support/namespace.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 static struct bench bench;
 
@@ -43,12 +43,12 @@ TEST(a_change_seen_by_a_getter_is_reported_when_it_is_reversed)
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         bench_open(&bench, BENCH_SCHEDULER, expect_option(FAR, kSCNetworkReachabilityOptionNotifyPath));
-        witness_appear();
+        observer_add_gateway_route();
         ways[i](bench.target);
-        witness_vanish();
+        observer_delete_route();
         bench_expect_call(&bench, 0);
-        witness_appear();
-        witness_vanish();
+        observer_add_gateway_route();
+        observer_delete_route();
         assert_true(queue_run(&bench.queue));
         assert_int_equal(bench.calls, 1); /* no getter returned the change */
         bench_close(&bench);
@@ -67,7 +67,7 @@ TEST(a_scheduler_without_perform_is_refused)
     scheduler.perform = NULL;
     bench_expect_refused(SCNetworkReachabilitySetScheduler(bench.target, &scheduler));
     assert_int_equal(atomic_load(&bench.queue.releases), 1); /* no hook of the refused one was called */
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(expect_flags_of(bench.target), R);
     assert_int_equal(queue_performs(&bench.queue), 0);
     bench_schedule(&bench); /* the target was not scheduled */
@@ -109,7 +109,7 @@ TEST(unscheduling_without_a_scheduler_is_refused)
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
     bench_expect_refused(bench_unschedule(&bench));
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1); /* it is still on the loop */
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
     bench.elsewhere = false;
@@ -126,7 +126,7 @@ TEST(a_second_scheduler_is_refused)
     bench_expect_refused(queue_set(&bench.queue, bench.target));
     assert_int_equal(atomic_load(&bench.queue.references), 1);
     assert_int_equal(atomic_load(&other.references), 0);
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_call(&bench, R);
     assert_true(bench_unschedule(&bench)); /* once: refused schedules do not count */
     bench_expect_refused(bench_unschedule(&bench));
@@ -144,7 +144,7 @@ TEST(a_target_on_a_loop_gets_no_scheduler)
     bench_expect_refused(queue_set(&bench.queue, bench.target));
     assert_int_equal(atomic_load(&bench.queue.references), 0);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_int_equal(queue_performs(&bench.queue), 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopCommonModes));
@@ -159,7 +159,7 @@ TEST(a_target_on_a_scheduler_gets_no_loop)
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     bench_expect_refused(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
     bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_call(&bench, R);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     SCRunLoopRelease(loop);
@@ -259,14 +259,14 @@ static SCNetworkReachabilityRef begin_with_hooks(bool retain, bool release)
     assert_true(SCNetworkReachabilitySetCallback(target, call_hook, NULL));
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     memset(&scheduler, 0xff, sizeof scheduler); /* it was copied */
-    witness_appear();
+    observer_add_gateway_route();
     return target;
 }
 
 static void end_with_hooks(SCNetworkReachabilityRef target)
 {
     SCNetworkReachabilityRelease(target);
-    witness_vanish();
+    observer_delete_route();
 }
 
 TEST(the_value_that_retain_returns_is_used)
@@ -341,12 +341,12 @@ TEST(a_name_scheduled_again_before_its_work_runs_calls_once)
 
 TEST(flags_are_the_latest_evaluation)
 {
-    witness_appear();
+    observer_add_gateway_route();
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     assert_int_equal(expect_flags_of(bench.target), R); /* evaluated before it returned */
-    witness_vanish();
+    observer_delete_route();
     assert_int_equal(expect_flags_of(bench.target), 0);
-    witness_attach();
+    observer_add_link_route();
     assert_int_equal(expect_flags_of(bench.target), R | D);
     assert_int_equal(expect_path_of(bench.target).flags, R | D);
     assert_int_equal(bench.calls, 0); /* the work was not run */
@@ -361,10 +361,10 @@ TEST(each_of_many_targets_has_its_own_work)
     for (size_t i = 0; i < MANY; i++)
         bench_open(&benches[i], BENCH_SCHEDULER, expect_target(i % 2 == 0 ? FAR : OTHER_FAR));
     for (int round = 0; round < 3; round++) {
-        witness_appear();
+        observer_add_gateway_route();
         for (size_t i = MANY; i-- > 0;)
             bench_expect_call(&benches[i], R);
-        witness_vanish();
+        observer_delete_route();
         for (size_t i = 0; i < MANY; i++)
             bench_expect_call(&benches[i], 0);
     }
@@ -375,7 +375,7 @@ TEST(each_of_many_targets_has_its_own_work)
 TEST(pending_work_does_nothing_after_unscheduling)
 {
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(queue_count(&bench.queue), 1);
     assert_true(bench_unschedule(&bench));
     assert_true(queue_run(&bench.queue));
@@ -385,13 +385,13 @@ TEST(pending_work_does_nothing_after_unscheduling)
 TEST(pending_work_makes_no_callback_after_the_callback_was_cleared)
 {
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
-    witness_appear();
+    observer_add_gateway_route();
     assert_true(SCNetworkReachabilitySetCallback(bench.target, NULL, NULL));
     assert_true(queue_run(&bench.queue));
     assert_int_equal(bench.calls, 0);
     bench_set_callback(&bench);
     bench_expect_idle(&bench); /* the earlier change is not reported */
-    witness_vanish();
+    observer_delete_route();
     bench_expect_call(&bench, 0);
 }
 
@@ -403,7 +403,7 @@ static void move_inside(struct bench *in)
     in->inside = NULL;
     assert_true(bench_unschedule(in));
     assert_true(queue_set(in->more, in->target));
-    witness_vanish();
+    observer_delete_route();
     while (queue_run(in->more))
         continue;
     in->result = in->calls;
@@ -417,12 +417,12 @@ TEST(a_callback_may_move_to_another_scheduler)
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     bench.inside = move_inside;
     bench.more = &other;
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_call(&bench, R);
     assert_int_equal(bench.result, 1); /* callbacks do not overlap, wherever they run */
     assert_int_equal(atomic_load(&bench.queue.references), 0);
     assert_false(bench.elsewhere);
-    witness_settle();
+    observer_settle();
     assert_int_equal(queue_count(&bench.queue), 0);
     assert_true(queue_run(&other));
     assert_int_equal(bench.calls, 2);
@@ -438,7 +438,7 @@ static void move_to_loop_inside(struct bench *in)
     in->inside = NULL;
     assert_true(bench_unschedule(in));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(in->target, in->loop, kSCRunLoopDefaultMode));
-    witness_vanish();
+    observer_delete_route();
     in->result = SCRunLoopPerform(in->loop, 0);
 }
 
@@ -448,7 +448,7 @@ TEST(a_callback_may_move_to_a_run_loop)
     bench.loop = SCRunLoopCreate();
     bench.inside = move_to_loop_inside;
     bench.result = -1;
-    witness_appear();
+    observer_add_gateway_route();
     bench_expect_call(&bench, R);
     assert_int_equal(bench.result, 0);
     assert_false(bench.elsewhere);
@@ -467,7 +467,7 @@ static void move_to_queue(SCNetworkReachabilityRef target, SCNetworkReachability
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, in->loop, kSCRunLoopDefaultMode));
     assert_true(queue_set(&in->queue, target));
     bench_set_callback(in);
-    witness_vanish();
+    observer_delete_route();
     in->result = queue_run(&in->queue);
 }
 
@@ -482,7 +482,7 @@ TEST(a_callback_on_a_run_loop_may_move_to_a_scheduler)
     assert_true(SCNetworkReachabilitySetCallback(bench.target, move_to_queue, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, bench.loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(bench.loop, 0), 0);
-    witness_appear();
+    observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
     assert_int_equal(bench.calls, 0);
     queue_await(&bench.queue, 1);
@@ -517,7 +517,7 @@ static void hold_up(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags 
 
 static void await(sem_t *semaphore)
 {
-    patience_await(semaphore, "no callback came");
+    time_limit_await(semaphore, "no callback came");
 }
 
 static void held_open(void)
@@ -531,7 +531,7 @@ static void held_open(void)
     held.target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(held.target, hold_up, NULL));
     assert_true(queue_set(&held.queue, held.target));
-    witness_appear();
+    observer_add_gateway_route();
     await(&held.entered);
 }
 
@@ -548,17 +548,17 @@ TEST(calls_do_not_overlap_on_a_concurrent_scheduler)
 {
     held_open();
     for (int i = 0; i < 10; i++) {
-        witness_vanish();
-        witness_appear();
+        observer_delete_route();
+        observer_add_gateway_route();
     }
-    witness_vanish();
+    observer_delete_route();
     assert_int_equal(atomic_load(&held.calls), 1);
     assert_int_equal(queue_performs(&held.queue), 1); /* no work is queued during a callback */
     sem_post(&held.go_on);
     await(&held.entered);
     assert_int_equal(atomic_load(&held.flags), 0);
     sem_post(&held.go_on);
-    witness_settle();
+    observer_settle();
     assert_int_equal(atomic_load(&held.calls), 2);
     assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
     held_close();
@@ -567,13 +567,13 @@ TEST(calls_do_not_overlap_on_a_concurrent_scheduler)
 TEST(unscheduling_on_another_thread_does_not_wait_for_the_callback_in_progress)
 {
     held_open();
-    witness_vanish();
+    observer_delete_route();
     assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
     assert_int_equal(atomic_load(&held.inside), 1);
     assert_int_equal(atomic_load(&held.queue.references), 1); /* the callback is still in progress */
     assert_int_equal(expect_flags_of(held.target), 0);
     sem_post(&held.go_on);
-    witness_appear();
+    observer_add_gateway_route();
     held_close();
     assert_int_equal(atomic_load(&held.calls), 1);
 }
@@ -581,11 +581,11 @@ TEST(unscheduling_on_another_thread_does_not_wait_for_the_callback_in_progress)
 TEST(clearing_the_callback_on_another_thread_does_not_wait_for_the_callback_in_progress)
 {
     held_open();
-    witness_vanish();
+    observer_delete_route();
     assert_true(SCNetworkReachabilitySetCallback(held.target, NULL, NULL));
     assert_int_equal(atomic_load(&held.inside), 1);
     sem_post(&held.go_on);
-    witness_appear();
+    observer_add_gateway_route();
     assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
     held_close();
     assert_int_equal(atomic_load(&held.calls), 1);
@@ -638,15 +638,15 @@ static void change_many_times(unsigned threads)
     assert_true(SCNetworkReachabilitySetCallback(target, note, NULL));
     assert_true(queue_set(&many.queue, target));
     for (int i = 0; i < rounds; i++) {
-        assert_int_equal(writer_route(&witness.writer, WRITER_ADD, &route), 0);
-        assert_int_equal(writer_route(&witness.writer, WRITER_DELETE, &route), 0);
+        assert_int_equal(writer_route(&observer.writer, WRITER_ADD, &route), 0);
+        assert_int_equal(writer_route(&observer.writer, WRITER_DELETE, &route), 0);
     }
-    assert_int_equal(writer_route(&witness.writer, WRITER_ADD, &route), 0);
-    witness_settle();
+    assert_int_equal(writer_route(&observer.writer, WRITER_ADD, &route), 0);
+    observer_settle();
     assert_int_equal(expect_flags_of(target), R);
     while (atomic_load(&many.last) != R)
         await(&many.called);
-    witness_settle();
+    observer_settle();
     assert_int_equal(atomic_load(&many.last), R);
     assert_int_equal(atomic_load(&many.overlaps), 0);
     assert_int_equal(atomic_load(&many.elsewhere), 0);
@@ -732,9 +732,9 @@ TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
 
     if (unit_is_under(NULL) && !unit_is_under("clang"))
         SKIP("%s makes system calls of its own", under);
-    witness_open();
+    observer_open();
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
-    witness_appear();
+    observer_add_gateway_route();
     counted.target = bench.target;
     assert_int_equal(sigaction(SIGSYS, &counting, &before), 0);
     assert_int_equal(pthread_create(&thread, NULL, get_flags_counted, &counted), 0);
@@ -749,4 +749,4 @@ TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
         SKIP("no seccomp filter here: %s", strerror(counted.error));
 }
 
-UNIT(.setup = witness_open)
+UNIT(.setup = observer_open)

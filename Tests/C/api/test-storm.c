@@ -19,13 +19,13 @@
 #include "support/idle.h"
 #include "support/listener.h"
 #include "support/namespace.h"
-#include "support/patience.h"
 #include "support/program.h"
 #include "support/queue.h"
+#include "support/time_limit.h"
 #include "support/writer.h"
 
-#define ROUNDS   20000
-#define PATIENCE 20 /* seconds: an event that takes longer has failed */
+#define ROUNDS     20000
+#define TIME_LIMIT 20 /* seconds: an event that takes longer has failed */
 
 static const struct writer_route default_route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
 
@@ -186,7 +186,7 @@ static void release_listener_alone(const void *info)
 static void await(const atomic_int *value, bool wanted)
 {
     while ((atomic_load(value) != 0) != wanted)
-        patience_await(&news, wanted ? "no callback came" : "not all that was retained is released");
+        time_limit_await(&news, wanted ? "no callback came" : "not all that was retained is released");
 }
 
 enum ending { UNSCHEDULE, CLEAR, REPLACE, RELEASE, ENDINGS };
@@ -348,7 +348,7 @@ static void end_queued(enum ending ending)
     }
     assert_int_equal(pthread_create(&storm.driver, NULL, drive, storm.loop), 0);
     unit_check(writer_route(&storm.writer, WRITER_ADD, &default_route), "default route");
-    patience_await(&queued.entered, "no callback came");
+    time_limit_await(&queued.entered, "no callback came");
     other = queued.targets[1 - atomic_load(&queued.first)];
     end_callbacks(ending, other, NULL);
     if (ending == RELEASE)
@@ -457,7 +457,7 @@ TEST(several_loops_report_each_change_once_and_in_order)
         assert_int_equal(pthread_create(&several.threads[i], NULL, drive, several.loops[i]), 0);
     }
     for (unsigned i = 0; i < rounds && unit_complaint() == NULL; i++) {
-        const time_t end = time(NULL) + PATIENCE;
+        const time_t end = time(NULL) + TIME_LIMIT;
 
         make_change(&writer, i, index);
         while (atomic_load(&several.calls) <= i && unit_complaint() == NULL) {

@@ -7,7 +7,7 @@
 #include "support/bench.h"
 #include "support/idle.h"
 #include "support/namespace.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 static struct bench bench, second;
 
@@ -29,7 +29,7 @@ static void run_on_a_thread(void *(*run)(void *argument), void *argument)
 
 static void *perform(void *loop)
 {
-    SCRunLoopPerform(loop, patience_of(10));
+    SCRunLoopPerform(loop, time_limit_of(10));
     unit_complain_if(true, "the callback did not end the thread");
     return NULL;
 }
@@ -40,10 +40,10 @@ TEST(a_created_loop_continues_on_another_thread)
     bench_expect_idle(&bench);
     for (int i = 0; i < 3; i++) {
         bench.inside = exit_inside;
-        witness_appear();
+        observer_add_gateway_route();
         run_on_a_thread(perform, bench.loop);
         assert_int_equal(bench.calls, 2 * i + 1);
-        witness_vanish();
+        observer_delete_route();
         bench_expect_call(&bench, 0);
     }
     unit_expect_no_complaint();
@@ -56,7 +56,7 @@ TEST(the_other_callbacks_of_the_pass_are_made_on_another_thread)
     bench_open_on(&second, bench.loop, expect_target(OTHER_FAR));
     assert_int_equal(idle_perform(bench.loop), 0);
     bench.inside = second.inside = exit_inside;
-    witness_appear();
+    observer_add_gateway_route();
     run_on_a_thread(perform, bench.loop);
     assert_int_equal(bench.calls + second.calls, 1);
     run_on_a_thread(perform, bench.loop);
@@ -69,7 +69,7 @@ TEST(the_other_callbacks_of_the_pass_are_made_on_another_thread)
 static void perform_inside(struct bench *in)
 {
     in->inside = NULL;
-    SCRunLoopPerform(in->loop, patience_of(10));
+    SCRunLoopPerform(in->loop, time_limit_of(10));
     unit_complain_if(true, "the inner callback did not end the thread");
 }
 
@@ -79,16 +79,16 @@ TEST(nested_runs_end_too)
     bench_open_on(&second, bench.loop, expect_target("198.51.102.1"));
     assert_int_equal(idle_perform(bench.loop), 0);
     namespace_ip("route add 198.51.102.0/24 via 192.0.2.1");
-    assert_int_equal(SCRunLoopPerform(bench.loop, patience_of(10)), 1);
+    assert_int_equal(SCRunLoopPerform(bench.loop, time_limit_of(10)), 1);
     bench.inside = perform_inside;
     second.inside = exit_inside;
-    witness_appear();
+    observer_add_gateway_route();
     namespace_ip("route delete 198.51.102.0/24");
     run_on_a_thread(perform, bench.loop);
     assert_int_equal(bench.calls + second.calls, 3);
-    witness_vanish();
+    observer_delete_route();
     while (bench.flags != 0 || second.flags != 0)
-        assert_true(SCRunLoopPerform(bench.loop, patience_of(10)) > 0);
+        assert_true(SCRunLoopPerform(bench.loop, time_limit_of(10)) > 0);
     assert_int_equal(idle_perform(bench.loop), 0);
     unit_expect_no_complaint();
 }
@@ -98,7 +98,7 @@ static void *run_own_loop(void *unused)
 {
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode));
     bench.inside = exit_inside;
-    witness_appear();
+    observer_add_gateway_route();
     SCRunLoopRun();
     unit_complain_if(true, "the callback did not end the thread");
     return unused;
@@ -111,7 +111,7 @@ TEST(a_target_on_the_loop_of_the_thread_continues_on_its_other_loop)
     run_on_a_thread(run_own_loop, NULL);
     assert_int_equal(bench.calls, 1);
     bench_expect_quiet(&bench);
-    witness_vanish();
+    observer_delete_route();
     bench_expect_call(&bench, 0);
     assert_true(bench_unschedule(&bench));
     bench_expect_refused(bench_unschedule(&bench)); /* the end of the thread has unscheduled its loop */
@@ -132,11 +132,11 @@ TEST(work_on_a_scheduler_continues_on_another_thread)
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     for (int i = 0; i < 3; i++) {
         bench.inside = exit_inside;
-        witness_appear();
+        observer_add_gateway_route();
         run_on_a_thread(run_work, &bench.queue);
         assert_int_equal(bench.calls, 2 * i + 1);
         bench_expect_idle(&bench);
-        witness_vanish();
+        observer_delete_route();
         bench_expect_call(&bench, 0);
     }
     unit_expect_no_complaint();
@@ -173,15 +173,15 @@ TEST(the_library_starts_another_thread_of_its_own)
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     for (int i = 0; i < 10; i++) {
         if (i % 2 == 0)
-            witness_appear();
+            observer_add_gateway_route();
         else
-            witness_vanish();
-        patience_await(&library.called, "no callback after the end of the thread");
+            observer_delete_route();
+        time_limit_await(&library.called, "no callback after the end of the thread");
         assert_int_equal(atomic_load(&library.flags), i % 2 == 0 ? R : 0);
     }
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     SCNetworkReachabilityRelease(target);
-    witness_settle();
+    observer_settle();
 }
 
 /* ---- Hooks ------------------------------------------------------------------------------------------------------ */
@@ -227,7 +227,7 @@ static void open_with_context(const SCNetworkReachabilityContext *context)
     bench_open(&bench, BENCH_LOOP, expect_target(FAR));
     assert_true(SCNetworkReachabilitySetCallback(bench.target, exit_in_callback, &copy));
     assert_int_equal(idle_perform(bench.loop), 0);
-    witness_appear();
+    observer_add_gateway_route();
 }
 
 TEST(what_a_delivery_has_retained_is_released)
@@ -241,7 +241,7 @@ TEST(what_a_delivery_has_retained_is_released)
     assert_int_equal(hooks.open, 1);
     bench_set_callback(&bench);
     assert_int_equal(hooks.open, 0);
-    witness_vanish();
+    observer_delete_route();
     bench_expect_call(&bench, 0);
     unit_expect_no_complaint();
 }
@@ -269,11 +269,11 @@ TEST(a_hook_of_a_delivery_may_end_the_thread_too)
         run_on_a_thread(perform, bench.loop);
         assert_int_equal(hooks.calls, last_call);
         bench_set_callback(&bench);
-        witness_vanish();
+        observer_delete_route();
         bench_expect_call(&bench, 0);
         bench_close(&bench);
     }
     unit_expect_no_complaint();
 }
 
-UNIT(.setup = witness_open)
+UNIT(.setup = observer_open)

@@ -4,11 +4,11 @@
 #include <pthread.h>
 
 #include "support/names.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 #define FAR       "198.51.100.7"
-#define LONG_TIME patience_of(20.0) /* seconds: a wait that an event ends earlier */
-#define MOMENT    0.02              /* a wait that no event ends */
+#define LONG_TIME time_limit_of(20.0) /* seconds: a wait that an event ends earlier */
+#define MOMENT    0.02                /* a wait that no event ends */
 
 /* ---- A wait on another thread ----------------------------------------------------------------------------------- */
 
@@ -60,7 +60,7 @@ static void begin_wait(struct waiting *waiting, SCNetworkReachabilityRef target)
 {
     *waiting = (struct waiting){ .target = target, .seconds = LONG_TIME };
     start_wait(waiting);
-    patience_await(&waiting->begun, "the wait does not begin");
+    time_limit_await(&waiting->begun, "the wait does not begin");
 }
 
 static void expect_end(struct waiting *waiting, int result, SCNetworkReachabilityFlags flags,
@@ -256,7 +256,7 @@ TEST(an_unreachable_target_sleeps_for_the_time_whatever_its_reason_becomes)
     struct waiting waiting = { .target = target, .seconds = 0.2 };
 
     start_wait(&waiting);
-    patience_await(&waiting.begun, "the wait does not begin");
+    time_limit_await(&waiting.begun, "the wait does not begin");
     namespace_ip("route add unreachable default");
     expect_end(&waiting, 0, 0, kSCNetworkReachabilityReasonRouteUnreachable);
     SCNetworkReachabilityRelease(target);
@@ -271,7 +271,7 @@ TEST(a_name_that_resolves_does_not_end_the_wait)
 {
     SCNetworkReachabilityRef target = expect_name("v4only.test");
 
-    EXPECT_WAIT(target, patience_of(LOOKUP), NULL, 0, R, None);
+    EXPECT_WAIT(target, time_limit_of(LOOKUP), NULL, 0, R, None);
     SCNetworkReachabilityRelease(target);
 }
 
@@ -284,7 +284,7 @@ TEST(a_pending_name_without_a_default_path_does_not_count_as_unreachable)
     delete_route();
     etc_write(ETC_HOSTS, "192.0.2.1 near.test\n");
     target = expect_name("near.test");
-    EXPECT_WAIT(target, patience_of(LOOKUP), NULL, 0, R | D, None);
+    EXPECT_WAIT(target, time_limit_of(LOOKUP), NULL, 0, R | D, None);
     SCNetworkReachabilityRelease(target);
 }
 
@@ -311,7 +311,7 @@ TEST(a_name_that_is_looked_up_again_with_the_same_address_does_not_end_the_wait)
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     waiting = (struct waiting){ .target = watcher.target, .seconds = 0.5 };
     start_wait(&waiting);
-    patience_await(&waiting.begun, "the wait does not begin");
+    time_limit_await(&waiting.begun, "the wait does not begin");
     etc_replace(ETC_HOSTS, "# nothing\n");
     expect_end(&waiting, 0, R, kSCNetworkReachabilityReasonNone);
     assert_true(names_queried("v4only.test") > 1);

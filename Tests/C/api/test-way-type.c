@@ -7,9 +7,9 @@
 
 #include "support/denial.h"
 #include "support/etc.h"
+#include "support/fake_sysfs.h"
 #include "support/idle.h"
 #include "support/namespace.h"
-#include "support/pretend.h"
 #include "support/watcher.h"
 
 static struct watcher watcher; /* stopped at the end of each test */
@@ -118,7 +118,7 @@ static void expect_one_type(const struct kind *kind)
 static void begin(void)
 {
     namespace_require_pair();
-    pretend_require();
+    fake_sysfs_require();
     denial_require_netlink("a socket does not show the interfaces");
     etc_require("192.0.2.53");
     namespace_add_second_pair();

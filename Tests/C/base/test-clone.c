@@ -19,13 +19,13 @@
 #include "support/child.h"
 #include "support/denial.h"
 #include "support/namespace.h"
-#include "support/patience.h"
 #include "support/program.h"
+#include "support/time_limit.h"
 #include "support/watcher.h"
 #include "support/writer.h"
 
-#define ROUNDS   50
-#define PATIENCE 30 /* seconds: a child that takes longer has failed */
+#define ROUNDS     50
+#define TIME_LIMIT 30 /* seconds: a child that takes longer has failed */
 
 ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
 ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
@@ -73,7 +73,7 @@ static bool make_child(const struct maker *maker, pid_t *ret)
     *ret = maker->make();
     assert_true(*ret >= 0);
     if (*ret == 0)
-        alarm((unsigned)patience_of(PATIENCE));
+        alarm((unsigned)time_limit_of(TIME_LIMIT));
     return *ret == 0;
 }
 
@@ -176,7 +176,7 @@ static bool uses_new_objects(void)
     is_right = is_right && SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode);
     is_right = is_right && writer_open(&own) == 0 && writer_route(&own, WRITER_DELETE, &route) == 0;
     while (is_right && told == R)
-        is_right = SCRunLoopPerform(loop, PATIENCE) >= 0;
+        is_right = SCRunLoopPerform(loop, TIME_LIMIT) >= 0;
     is_right = is_right && writer_route(&own, WRITER_ADD, &route) == 0;
     SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode);
     SCNetworkReachabilityRelease(target);
@@ -258,7 +258,7 @@ TEST(such_a_child_does_not_wait_for_a_lock_of_another_thread)
     sem_init(&is_in_socket, 0, 0);
     sem_init(&may_go_on, 0, 0);
     assert_int_equal(pthread_create(&thread, NULL, create_slowly, NULL), 0);
-    patience_await(&is_in_socket, "no socket was opened");
+    time_limit_await(&is_in_socket, "no socket was opened");
     if (make_child(&makers[0], &child))
         end_child(uses_new_objects());
     sem_post(&may_go_on);

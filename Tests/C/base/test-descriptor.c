@@ -27,8 +27,8 @@
 #include "support/expect.h"
 #include "support/names.h"
 #include "support/namespace.h"
-#include "support/patience.h"
 #include "support/resolver.h"
+#include "support/time_limit.h"
 
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
@@ -192,9 +192,9 @@ TEST_EACH(fork_and_create_do_not_wait_for_a_call_of_another_thread, waits)
     sem_init(&finished, 0, 0);
     close_gate(row->call, row->file);
     assert_int_equal(pthread_create(&user, NULL, use_a_name, NULL), 0);
-    patience_await(&gate.reached, "the call is not made");
+    time_limit_await(&gate.reached, "the call is not made");
     assert_int_equal(pthread_create(&other, NULL, fork_and_create, row->kept), 0);
-    patience_await(&finished, "fork or Create waits");
+    time_limit_await(&finished, "fork or Create waits");
     open_gate();
     pthread_join(user, NULL);
     pthread_join(other, NULL);

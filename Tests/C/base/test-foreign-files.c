@@ -39,7 +39,7 @@
 #define IPPROTO_MPTCP 262
 #endif
 
-#define PATIENCE    20.0 /* seconds: an event that takes longer has failed */
+#define TIME_LIMIT  20.0 /* seconds: an event that takes longer has failed */
 #define PLACES      16   /* at most: descriptors of the library */
 #define PLANTS      64
 #define WORDS       "bytes that wait for the program"
@@ -503,7 +503,7 @@ static void begin_uses(struct uses *uses)
     uses->queued = expect_target(DESTINATION);
     schedule_on_queue(&uses->queue, uses->queued);
     while (uses->name.calls == 0)
-        assert_true(SCRunLoopPerform(uses->loop, PATIENCE) >= 0);
+        assert_true(SCRunLoopPerform(uses->loop, TIME_LIMIT) >= 0);
     (void)idle_perform(uses->loop);
     /* No thread is between a look at its descriptor and the use. */
     assert_true(resolver_await_threads(0));
@@ -554,9 +554,9 @@ static void expect_changes(struct uses *uses)
     uses->address.calls = uses->name.calls = 0;
     set_default_route(false);
     ready.fd = SCRunLoopGetFileDescriptor(uses->loop);
-    assert_int_equal(poll(&ready, 1, (int)(PATIENCE * 1000)), 1);
+    assert_int_equal(poll(&ready, 1, (int)(TIME_LIMIT * 1000)), 1);
     while (uses->address.calls == 0 || fresh.calls == 0 || uses->name.calls == 0)
-        assert_true(SCRunLoopPerform(uses->loop, PATIENCE) > 0);
+        assert_true(SCRunLoopPerform(uses->loop, TIME_LIMIT) > 0);
     assert_int_equal(uses->address.flags, 0);
     assert_int_equal(uses->name.flags, 0);
     queue_await(&queue, 1);
@@ -682,7 +682,7 @@ static void close_all_but_the_loop(void)
             close(fd);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     set_default_route(false);
-    assert_int_equal(SCRunLoopPerform(loop, PATIENCE), 1);
+    assert_int_equal(SCRunLoopPerform(loop, TIME_LIMIT), 1);
     assert_int_equal(watcher.flags, 0);
 }
 

@@ -30,7 +30,7 @@
 
 extern char **environ;
 
-#define PATIENCE 30.0 /* seconds: an event that takes longer has failed */
+#define TIME_LIMIT 30.0 /* seconds: an event that takes longer has failed */
 
 static const char *program;            /* the path of this program, for exec */
 static char at_start[DESCRIPTORS + 1]; /* the descriptors at the start of this program: '1' each */
@@ -258,7 +258,7 @@ static void receiver_wait(struct receiver *receiver, double seconds)
 #define EXPECT_CALLBACK(receiver, flags) expect_callback(receiver, flags, __LINE__)
 static void expect_callback(struct receiver *receiver, SCNetworkReachabilityFlags flags, int line)
 {
-    const double end = watcher_now() + PATIENCE;
+    const double end = watcher_now() + TIME_LIMIT;
 
     while (receiver->calls == receiver->expected_calls || receiver->flags != flags) {
         if (watcher_now() >= end)
@@ -274,7 +274,7 @@ static void receiver_close(struct receiver *receiver)
 {
     if (receiver->way == SCHEDULER) {
         assert_true(SCNetworkReachabilitySetScheduler(receiver->target, NULL));
-        while (wait_for(&receiver->handed, PATIENCE) && !receiver->released)
+        while (wait_for(&receiver->handed, TIME_LIMIT) && !receiver->released)
             receiver->work(receiver->argument);
         assert_true(receiver->released);
     } else {
@@ -396,7 +396,7 @@ static int count_threads(void)
 /* The kernel counts a thread for a moment after its end. */
 static void await_threads(int count)
 {
-    const double end = watcher_now() + PATIENCE;
+    const double end = watcher_now() + TIME_LIMIT;
 
     if (unit_is_under("tsan")) /* which has its own thread */
         return;
@@ -649,7 +649,7 @@ static void expect_queued_messages_elsewhere(enum way way)
     else
         receivers[0].performing = hold_up;
     change_route(&writer, WRITER_ADD, 1);
-    assert_true(wait_for(&held_up, PATIENCE));
+    assert_true(wait_for(&held_up, TIME_LIMIT));
     /* This message stays unread until the thread resumes. With separate loops, only the first loop's thread is held
      * up. */
     change_route(&writer, way == THREADS_LOOP ? WRITER_DELETE : WRITER_ADD, way == THREADS_LOOP ? 1 : 3);
@@ -1042,7 +1042,7 @@ TEST(a_run_without_limit_ends_in_a_child)
 
 static void nest(struct receiver *receiver)
 {
-    const SCRunLoopRunResult result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, PATIENCE, true);
+    const SCRunLoopRunResult result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, TIME_LIMIT, true);
 
     /* The other receiver was called inside this callback. */
     if (receiver[1].forked && receiver[1].child == 0) {
@@ -1064,7 +1064,7 @@ static void fork_in_a_nested_run(void)
     receivers[1].inside = fork_and_return;
     change_route(&writer, WRITER_ADD, 1);
     change_route(&writer, WRITER_ADD, 2);
-    receiver_wait(&receivers[0], PATIENCE);
+    receiver_wait(&receivers[0], TIME_LIMIT);
     receivers[1].result = receivers[0].result;
     receivers[1].error = receivers[0].error;
     end_if_child(&receivers[1]);
@@ -1197,7 +1197,7 @@ TEST(work_queued_before_a_fork_does_nothing_in_the_child)
     receiver_open(&receiver, SCHEDULER, target_behind(1));
     for (int unscheduled = 0; unscheduled < 2; unscheduled++) {
         change_route(&writer, unscheduled ? WRITER_DELETE : WRITER_ADD, 1);
-        assert_true(wait_for(&receiver.handed, PATIENCE));
+        assert_true(wait_for(&receiver.handed, TIME_LIMIT));
         if (unscheduled)
             assert_true(SCNetworkReachabilitySetScheduler(receiver.target, NULL));
         if (child_fork(&child)) {
@@ -1262,7 +1262,7 @@ static void start_listening(void)
 
 static void begin_anew(void)
 {
-    alarm((unsigned)PATIENCE);
+    alarm((unsigned)TIME_LIMIT);
     expect_target_refused(handled);
     expect_loop_refused(handled_loop);
     SCNetworkReachabilityRelease(handled);
@@ -1390,7 +1390,7 @@ TEST(a_child_releases_what_another_thread_was_changing)
     EXPECT(target, R | D, None);
     prepare_to_hold_up();
     assert_int_equal(pthread_create(&thread, NULL, query_once, (void *)(uintptr_t)target), 0);
-    assert_true(wait_for(&held_up, PATIENCE));
+    assert_true(wait_for(&held_up, TIME_LIMIT));
     if (child_fork(&child)) {
         expect_target_refused(target);
         SCNetworkReachabilityRelease(target);
@@ -1422,7 +1422,7 @@ static void *schedule_once(void *receiver)
 static void fork_and_return_while_locked(struct receiver *receiver)
 {
     prepare_to_hold_up();
-    if (pthread_create(&scheduling, NULL, schedule_once, receiver) != 0 || !wait_for(&held_up, PATIENCE))
+    if (pthread_create(&scheduling, NULL, schedule_once, receiver) != 0 || !wait_for(&held_up, TIME_LIMIT))
         abort();
     fork_and_return(receiver);
     if (receiver->child != 0)
@@ -1536,7 +1536,7 @@ static void *create_and_release_on_schedulers(void *unused)
 
         assert_true(SCNetworkReachabilitySetCallback(target, count_call, NULL));
         assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
-        assert_true(wait_for(&storm.performed, PATIENCE)); /* a scheduled name makes one callback at first */
+        assert_true(wait_for(&storm.performed, TIME_LIMIT)); /* a scheduled name makes one callback at first */
         assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
         SCNetworkReachabilityRelease(target);
         while (tgkill(getpid(), storm.service, 0) == 0 && !storm.done)

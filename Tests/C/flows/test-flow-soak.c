@@ -16,15 +16,15 @@
 
 #include "flows/flow_changes.h"
 #include "flows/flow_oracle.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/unit.h"
 #include "support/watcher.h"
 
-#define STEPS    1500
-#define EPISODE  300 /* changes in one namespace */
-#define FLOWS    24
-#define BURST    8   /* changes before a check, at most */
-#define PATIENCE 8.0 /* seconds for which a disagreement must last */
+#define STEPS      1500
+#define EPISODE    300 /* changes in one namespace */
+#define FLOWS      24
+#define BURST      8   /* changes before a check, at most */
+#define TIME_LIMIT 8.0 /* seconds for which a disagreement must last */
 
 #define FAILED kSCNetworkReachabilityNextHopFailed
 
@@ -206,7 +206,7 @@ static void settle(void)
 
 static void expect_right(const struct flow_world *world, unsigned long seed, unsigned long change)
 {
-    const double end = watcher_now() + patience_of(PATIENCE);
+    const double end = watcher_now() + time_limit_of(TIME_LIMIT);
     const struct flow *found;
     struct text text = { .length = 0 };
     char description[2048];

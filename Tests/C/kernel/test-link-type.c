@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "support/fake_sysfs.h"
 #include "support/namespace.h"
-#include "support/pretend.h"
 #include "support/watcher.h"
 
 #define PEER "192.0.2.9"
@@ -26,7 +26,7 @@ int __wrap_open(const char *path, int flags, ...)
 static void begin(void)
 {
     namespace_require_pair();
-    pretend_require();
+    fake_sysfs_require();
 }
 
 static void expect_peer(SCNetworkReachabilityFlags flags, SCNetworkReachabilityInterfaceType type)
@@ -53,7 +53,7 @@ TEST_WITH(NULL, NULL, the_driver_determines_the_device_type)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         begin();
-        pretend_type("a", rows[i].type);
+        fake_sysfs_set_type("a", rows[i].type);
         expect_peer(rows[i].flags, rows[i].expected);
     }
 }
@@ -62,7 +62,7 @@ TEST(an_own_address_is_not_cellular)
 {
     SCNetworkReachabilityRef target;
 
-    pretend_type("a", "wwan");
+    fake_sysfs_set_type("a", "wwan");
     target = expect_target("192.0.2.2");
     EXPECT(target, R | L | D, None);
     SCNetworkReachabilityRelease(target);
@@ -75,7 +75,7 @@ TEST_WITH(NULL, NULL, a_link_above_a_modem_is_cellular)
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         begin();
-        pretend_type("a", "wwan");
+        fake_sysfs_set_type("a", "wwan");
         if (!namespace_try_ip("link add name m link a type %s", kinds[i]))
             continue;
         made++;
@@ -93,8 +93,8 @@ TEST_WITH(NULL, NULL, a_link_above_a_modem_is_cellular)
 TEST(a_bridge_has_the_type_of_its_ports)
 {
     namespace_add_second_pair();
-    pretend_type("a", "wwan");
-    pretend_type("c", "wlan");
+    fake_sysfs_set_type("a", "wwan");
+    fake_sysfs_set_type("c", "wlan");
     namespace_ip("address flush dev a");
     namespace_ip("link add name br type bridge");
     namespace_ip("link set dev a master br");
@@ -123,7 +123,7 @@ TEST(a_bridge_has_the_type_of_its_ports)
 /* Its type is read before it has a port. */
 TEST(a_bridge_without_a_port_is_read_again)
 {
-    pretend_type("a", "wwan");
+    fake_sysfs_set_type("a", "wwan");
     namespace_ip("address flush dev a");
     namespace_ip("link add name br type bridge");
     namespace_ip("link set dev br up");
@@ -138,7 +138,7 @@ TEST(a_bridge_without_a_port_is_read_again)
 TEST(the_type_is_not_read_again_on_every_event)
 {
     namespace_add_second_pair();
-    pretend_type("a", "wwan");
+    fake_sysfs_set_type("a", "wwan");
     watcher_start(&watcher, expect_target("198.51.100.7"));
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R | W | T);
@@ -159,7 +159,7 @@ TEST(the_type_is_not_read_again_on_every_event)
 
 TEST(a_replaced_interface_is_read_again)
 {
-    pretend_type("a", "wwan");
+    fake_sysfs_set_type("a", "wwan");
     watcher_start(&watcher, expect_target(PEER));
     assert_int_equal(expect_flags_of(watcher.target), R | W | T);
     namespace_ip("link delete dev a");
@@ -172,7 +172,7 @@ TEST(a_replaced_interface_is_read_again)
 /* sysfs still shows the namespace in which it was mounted, with an interface of the same name and index. */
 TEST(the_sysfs_of_another_namespace_is_not_used)
 {
-    pretend_type("a", "wwan");
+    fake_sysfs_set_type("a", "wwan");
     expect_peer(R | W | T, kSCNetworkReachabilityInterfaceTypeCellular);
     namespace_require();
     namespace_add_pair();

@@ -27,13 +27,13 @@
 #include "support/descriptors.h"
 #include "support/idle.h"
 #include "support/namespace.h"
-#include "support/patience.h"
+#include "support/observer.h"
 #include "support/program.h"
 #include "support/queue.h"
+#include "support/time_limit.h"
 #include "support/watcher.h"
-#include "support/witness.h"
 
-#define PATIENCE 20 /* seconds: an event that takes longer has failed */
+#define TIME_LIMIT 20 /* seconds: an event that takes longer has failed */
 
 extern char **environ;
 
@@ -47,7 +47,7 @@ static SCNetworkReachabilityRef name_target(void)
 
 static void await(sem_t *semaphore)
 {
-    patience_await(semaphore, "nothing came");
+    time_limit_await(semaphore, "nothing came");
 }
 
 /* ---- Threads of this process ------------------------------------------------------------------------------------ */
@@ -86,7 +86,7 @@ static int others; /* threads of this program: a new one has no name yet */
 
 static bool await_threads(int wanted, pid_t *ret_one)
 {
-    const double end = watcher_now() + PATIENCE;
+    const double end = watcher_now() + TIME_LIMIT;
 
     while (count_threads("reachability", ret_one) != wanted || count_threads(NULL, NULL) != others + wanted) {
         if (watcher_now() > end)
@@ -108,7 +108,7 @@ static void expect_threads(int wanted)
  * then. */
 static void expect_waiting_thread(SCNetworkReachabilityRef target)
 {
-    const double end = watcher_now() + PATIENCE;
+    const double end = watcher_now() + TIME_LIMIT;
     pid_t thread = 0;
 
     assert_true(idle_await(target->state->schedules->loop));
@@ -410,7 +410,7 @@ TEST(no_call_waits_for_the_thread)
     assert_true(SCNetworkReachabilitySetScheduler(stuck.target, &scheduler));
     await(&stuck.entered);
     assert_int_equal(pthread_create(&thread, NULL, make_calls, NULL), 0);
-    patience_await(&stuck.made, "a call waits for the thread");
+    time_limit_await(&stuck.made, "a call waits for the thread");
     pthread_join(thread, NULL);
     assert_int_equal(stuck.refused, 0);
     assert_int_equal(count_threads("reachability", NULL), 1);
@@ -442,7 +442,7 @@ TEST_WITH(NULL, NULL, signal_handlers_never_run_on_the_thread)
     struct sigaction before[NUMBERS];
     sigset_t some, mask, pending;
 
-    witness_open(); /* while this thread blocks no signal: the library thread must not inherit a mask */
+    observer_open(); /* while this thread blocks no signal: the library thread must not inherit a mask */
     expect_threads(1);
     main_thread = pthread_self();
     atomic_store(&signals, 0);
@@ -455,7 +455,7 @@ TEST_WITH(NULL, NULL, signal_handlers_never_run_on_the_thread)
     assert_int_equal(pthread_sigmask(SIG_BLOCK, &some, &mask), 0);
     for (int i = 0; i < NUMBERS; i++)
         assert_int_equal(kill(getpid(), numbers[i]), 0);
-    witness_settle(); /* the thread has run meanwhile, and could have received them */
+    observer_settle(); /* the thread has run meanwhile, and could have received them */
     assert_int_equal(atomic_load(&signals), 0);
     assert_int_equal(sigpending(&pending), 0);
     for (int i = 0; i < NUMBERS; i++)
@@ -465,7 +465,7 @@ TEST_WITH(NULL, NULL, signal_handlers_never_run_on_the_thread)
     assert_int_equal(atomic_load(&elsewhere), 0);
     for (int i = 0; i < NUMBERS; i++)
         assert_int_equal(sigaction(numbers[i], &before[i], NULL), 0);
-    witness_close();
+    observer_close();
 }
 
 /* ---- Network namespaces ----------------------------------------------------------------------------------------- */

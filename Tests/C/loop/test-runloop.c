@@ -20,10 +20,10 @@
 #include "support/namespace.h"
 #include "support/watcher.h"
 
-#define FAR       "198.51.100.7"
-#define IN_VAIN   80    /* milliseconds: longer than until the second evaluation */
-#define PATIENCE  10000 /* milliseconds */
-#define LONG_TIME 30.0  /* seconds: a wait that the test ends early */
+#define FAR        "198.51.100.7"
+#define IN_VAIN    80    /* milliseconds: longer than until the second evaluation */
+#define TIME_LIMIT 10000 /* milliseconds */
+#define LONG_TIME  30.0  /* seconds: a wait that the test ends early */
 
 static struct watcher watcher; /* stopped at the end of each test */
 
@@ -81,7 +81,7 @@ TEST(polling_the_descriptor_is_sufficient)
         else
             vanish();
         while (watcher.calls == i) {
-            assert_true(is_readable(SCRunLoopGetFileDescriptor(watcher.loop), PATIENCE));
+            assert_true(is_readable(SCRunLoopGetFileDescriptor(watcher.loop), TIME_LIMIT));
             watcher_pass(&watcher);
         }
         assert_int_equal(watcher.flags, i % 2 == 0 ? R : 0);

@@ -37,9 +37,9 @@
 #include "support/watcher.h"
 #include "watch/entry.h"
 
-#define ROUNDS   2000
-#define NAMES    10000
-#define PATIENCE 20 /* seconds: an event that takes longer has failed */
+#define ROUNDS     2000
+#define NAMES      10000
+#define TIME_LIMIT 20 /* seconds: an event that takes longer has failed */
 
 /* How much slower the tests run. They do less then. */
 static unsigned slowness(void)
@@ -66,7 +66,7 @@ static void await_semaphore(sem_t *semaphore, const char *what)
     int result;
 
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += PATIENCE;
+    end.tv_sec += TIME_LIMIT;
     do
         result = sem_timedwait(semaphore, &end);
     while (result != 0 && errno == EINTR);
@@ -222,7 +222,7 @@ static int count_threads(void)
 /* Waits for resolver threads and for the thread that closes inotify instances: there is no event for their end. */
 static void await_no_thread(void)
 {
-    const time_t end = time(NULL) + PATIENCE;
+    const time_t end = time(NULL) + TIME_LIMIT;
 
     while (count_threads() > threads_at_start) {
         if (time(NULL) > end)
@@ -258,7 +258,7 @@ static void finish(void)
 static void await_callback(struct watcher *watcher)
 {
     while (watcher->calls == 0)
-        if (SCRunLoopPerform(watcher->loop, PATIENCE) != 1)
+        if (SCRunLoopPerform(watcher->loop, TIME_LIMIT) != 1)
             fail_msg("no callback");
 }
 
@@ -301,7 +301,7 @@ static void unschedule(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 /* Drives a loop until a listener has been called so often. */
 static void drive_until(SCRunLoopRef loop, const struct listener *listener, int calls)
 {
-    const double end = watcher_now() + PATIENCE;
+    const double end = watcher_now() + TIME_LIMIT;
 
     while (atomic_load(&listener->calls) < calls) {
         if (watcher_now() > end)
@@ -320,7 +320,7 @@ static double time_of(const char *name)
     double time;
 
     watcher_schedule(&watcher, expect_name(name));
-    while (watcher.calls == 0 && watcher_now() < start + PATIENCE)
+    while (watcher.calls == 0 && watcher_now() < start + TIME_LIMIT)
         SCRunLoopPerform(watcher.loop, 1);
     time = watcher_now() - start;
     if (watcher.calls == 0)
@@ -1011,7 +1011,7 @@ static void await(const atomic_int *value, int least, int most, const char *what
     struct timespec end;
 
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += PATIENCE;
+    end.tv_sec += TIME_LIMIT;
     while (atomic_load(value) < least || atomic_load(value) > most)
         if (sem_timedwait(&news, &end) != 0 && errno == ETIMEDOUT)
             fail_msg("%s", what);
@@ -1242,7 +1242,7 @@ TEST_WITH(NULL, NULL, a_process_ends_at_once_while_32_look_ups_hang)
         exit(0);
     }
     child_expect_end(child);
-    assert_true(watcher_now() - start < PATIENCE / 2);
+    assert_true(watcher_now() - start < TIME_LIMIT / 2);
     finish();
 }
 
@@ -1522,7 +1522,7 @@ TEST(a_pending_name_reports_the_default_path_on_one_loop_and_on_two)
     unschedule(both.target, both.loop);
     namespace_ip("route delete default");
     EXPECT_CHANGE(&alone, 0);
-    while (SCRunLoopPerform(other, PATIENCE) == 0)
+    while (SCRunLoopPerform(other, TIME_LIMIT) == 0)
         continue;
     assert_int_equal(both.flags, 0);
     schedule(both.target, both.loop);
@@ -1854,7 +1854,7 @@ static void leave(struct inhabitant *inhabitant)
 /* When a namespace dies, the veth in it disappears, and so does its peer. */
 static bool await_death(void)
 {
-    const time_t end = time(NULL) + PATIENCE;
+    const time_t end = time(NULL) + TIME_LIMIT;
 
     while (access("/sys/class/net/c", F_OK) == 0 || namespace_try_ip("link show dev c"))
         if (time(NULL) > end)
@@ -1944,7 +1944,7 @@ TEST(no_call_waits_for_a_look_up)
     assert_int_equal(sem_init(&unwaiting.done, 0, 0), 0);
     assert_int_equal(pthread_create(&thread, NULL, make_every_call, NULL), 0);
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += PATIENCE;
+    end.tv_sec += TIME_LIMIT;
     if (sem_timedwait(&unwaiting.done, &end) != 0)
         fail_msg("%s waits", atomic_load(&unwaiting.call));
     pthread_join(thread, NULL);

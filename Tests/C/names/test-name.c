@@ -14,7 +14,7 @@
 #include "support/child.h"
 #include "support/idle.h"
 #include "support/names.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 static struct watcher watcher; /* stopped at the end of each test */
 
@@ -1184,7 +1184,7 @@ static void run_at_once(void *info, void (*work)(void *argument), void *argument
 
 static void await_call(SCNetworkReachabilityFlags flags)
 {
-    patience_await(&received.called, "no callback on the scheduler");
+    time_limit_await(&received.called, "no callback on the scheduler");
     assert_int_equal(received.flags, flags);
 }
 

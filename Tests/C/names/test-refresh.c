@@ -20,10 +20,10 @@
 
 #include "pure/question.h"
 #include "support/names.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
-#define START    1000.0 /* seconds */
-#define PATIENCE 10     /* seconds: an event that takes longer has failed */
+#define START      1000.0 /* seconds */
+#define TIME_LIMIT 10     /* seconds: an event that takes longer has failed */
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
@@ -503,7 +503,7 @@ static void detain(void)
 
 static void await_detained(void)
 {
-    patience_await(&detained, "no result was detained");
+    time_limit_await(&detained, "no result was detained");
 }
 
 /* Schedules a name whose look-up is done, and detained. */

@@ -28,7 +28,7 @@
 #include "support/faults.h"
 #include "support/idle.h"
 #include "support/namespace.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/watcher.h"
 
 #define POLL 2.0 /* seconds between two polls of the library */
@@ -678,7 +678,7 @@ TEST_DENIED(DENIAL_SOCKET_EAFNOSUPPORT, a_scheduler_polls_too)
 static void *wait_until_reachable(void *argument)
 {
     SCNetworkReachabilityRef target = argument;
-    const int result = SCNetworkReachabilityWait(target, kSCNetworkReachabilityConditionReachable, patience_of(20),
+    const int result = SCNetworkReachabilityWait(target, kSCNetworkReachabilityConditionReachable, time_limit_of(20),
                                                  NULL);
 
     unit_complain_if(result != 1, "a wait missed the change");
@@ -784,7 +784,7 @@ static int load_no_module(int domain, int type, int protocol)
     if (domain != AF_INET6)
         return socket(domain, type, protocol);
     assert_int_equal(pthread_create(&thread, NULL, create_loop, NULL), 0);
-    patience_await(&created, "Create waits");
+    time_limit_await(&created, "Create waits");
     pthread_join(thread, NULL);
     errno = EAFNOSUPPORT;
     return -1;

@@ -18,8 +18,8 @@
 
 #include "support/descriptors.h"
 #include "support/namespace.h"
-#include "support/patience.h"
 #include "support/program.h"
+#include "support/time_limit.h"
 #include "support/watcher.h"
 #include "support/writer.h"
 
@@ -207,7 +207,7 @@ static const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once
 
 static void await_post(sem_t *done)
 {
-    patience_await(done, "no callback came");
+    time_limit_await(done, "no callback came");
 }
 
 /* The last flags of a target on a scheduler. */
@@ -517,16 +517,16 @@ TEST(no_call_moves_the_calling_thread)
 
 /*
  * Makes a namespace that only the returned descriptor holds. It has one end of a veth pair, "x". The other end,
- * `witness`, is in the home namespace and is deleted with it.
+ * `marker`, is in the home namespace and is deleted with it.
  */
-static int mortal_open(const char *witness)
+static int mortal_open(const char *marker)
 {
     int fd;
 
     namespace_require();
     fd = namespace_keep();
     namespace_go(world.home);
-    namespace_ip("link add name %s type veth peer name x", witness);
+    namespace_ip("link add name %s type veth peer name x", marker);
     namespace_ip("link set dev x netns /proc/%d/fd/%d", (int)getpid(), fd);
     return fd;
 }
@@ -534,14 +534,14 @@ static int mortal_open(const char *witness)
 /* The kernel deletes namespaces in the order in which they were released. So if a namespace that is released now is
  * deleted and an older one still exists, the older one is still held. The loop runs twice, because the remains of
  * closed sockets may hold the namespace during the first round. */
-static void expect_alive(const char *witness)
+static void expect_alive(const char *marker)
 {
     for (int i = 0; i < 2; i++) {
         close(mortal_open("control"));
         namespace_await_gone("control");
     }
-    if (if_nametoindex(witness) == 0)
-        fail_msg("the namespace of %s died while a target held it", witness);
+    if (if_nametoindex(marker) == 0)
+        fail_msg("the namespace of %s died while a target held it", marker);
 }
 
 static void begin_alone(void)
@@ -764,7 +764,7 @@ static void run_in_child(void (*body)(void))
 
     assert_true(child >= 0);
     if (child == 0) {
-        alarm((unsigned)patience_of(60)); /* a blocked child has failed */
+        alarm((unsigned)time_limit_of(60)); /* a blocked child has failed */
         body();
         _exit(0);
     }

@@ -7,7 +7,7 @@
 
 #include "support/idle.h"
 #include "support/namespace.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/watcher.h"
 
 #define INNER "10.7.0.9"
@@ -148,7 +148,7 @@ TEST(the_end_of_an_existing_tunnel_is_a_change_for_copy_next_change)
         if (fetched_before)
             assert_null(SCRunLoopCopyNextChange(loop, NULL));
         assert_true(SCNetworkReachabilityScheduleWithRunLoop(silent, loop, kSCRunLoopDefaultMode));
-        assert_int_equal(SCRunLoopPerform(loop, patience_of(10)), 0);
+        assert_int_equal(SCRunLoopPerform(loop, time_limit_of(10)), 0);
         changed = SCRunLoopCopyNextChange(loop, &flags);
         assert_ptr_equal(changed, silent);
         assert_int_equal(flags, 0);

@@ -30,7 +30,7 @@
 #include "support/watcher.h"
 #include "support/writer.h"
 
-#define PATIENCE 20 /* seconds until a call that must return has failed to */
+#define TIME_LIMIT 20 /* seconds until a call that must return has failed to */
 
 ssize_t __real_send(int fd, const void *bytes, size_t length, int flags);
 ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
@@ -180,7 +180,7 @@ static void run_second_thread(void)
 
     note(pthread_create(&thread, NULL, run_second, NULL) == 0);
     clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += PATIENCE;
+    limit.tv_sec += TIME_LIMIT;
     if (pthread_timedjoin_np(thread, NULL, &limit) != 0) {
         atomic_store(&second.stuck, true);
         atomic_store(&is_watched, false);
@@ -292,7 +292,7 @@ TEST(waiting_threads_do_not_delay_other_calls)
 {
     static const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
     SCNetworkReachabilityRef served, local;
-    const double limit = watcher_now() + PATIENCE;
+    const double limit = watcher_now() + TIME_LIMIT;
 
     second.unscheduled = expect_target("192.0.2.9");
     second.scheduled = expect_target("2001:db8::9");

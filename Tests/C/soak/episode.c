@@ -4,7 +4,7 @@
 #include "soak/network_watch.h"
 #include "soak/oracle.h"
 #include "soak/short_lived.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/unit.h"
 
 #define QUIET 0.007 /* seconds: the library evaluates again after 5 ms */
@@ -37,7 +37,7 @@ static void print_wrong(const struct watched *wrong)
 /* Returns whether the results of GetNetwork agree before the time for that is over. */
 static bool check_networks(struct play *play)
 {
-    const long long end = watched_now() + (long long)(patience_of(LASTS) * 1e9);
+    const long long end = watched_now() + (long long)(time_limit_of(LASTS) * 1e9);
     struct text wrong;
     bool agree = network_targets_agree(&play->networks, &wrong);
 

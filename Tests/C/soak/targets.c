@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/unit.h"
 
-#define PATIENCE     8.0   /* seconds for which a disagreement must last */
+#define TIME_LIMIT   8.0   /* seconds for which a disagreement must last */
 #define SLOW         2e8   /* nanoseconds after which a disagreement is printed */
 #define SLOW_POLLING 3e9   /* the same in a sandbox, where the library evaluates every 2 seconds */
 #define STEP         0.001 /* seconds between two comparisons */
@@ -197,7 +197,7 @@ static void print_slow(struct targets *targets, const struct watched *wrong)
 
 const struct watched *targets_check(struct targets *targets, long long acknowledged)
 {
-    const long long begin = watched_now(), end = begin + (long long)(patience_of(PATIENCE) * 1e9);
+    const long long begin = watched_now(), end = begin + (long long)(time_limit_of(TIME_LIMIT) * 1e9);
     const double slow = getenv("TEST_DENIED") != NULL ? SLOW_POLLING : SLOW;
     unsigned *calls = copy_calls(targets);
     const struct watched *wrong;

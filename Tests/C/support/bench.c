@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "support/idle.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
-#define PATIENCE 10.0 /* seconds: a callback that takes longer has failed */
+#define TIME_LIMIT 10.0 /* seconds: a callback that takes longer has failed */
 
 const struct bench_row bench_rows[3] = { { "on_a_run_loop", BENCH_LOOP },
                                          { "on_a_scheduler", BENCH_SCHEDULER },
@@ -91,7 +91,7 @@ void bench_close(struct bench *bench)
     if (bench->way != BENCH_LOOP) {
         while (queue_run(&bench->queue))
             continue;
-        witness_settle(); /* no perform is in progress, which would have its own reference */
+        observer_settle(); /* no perform is in progress, which would have its own reference */
         assert_int_equal(atomic_load(&bench->queue.references), 0);
         queue_close(&bench->queue);
     }
@@ -127,7 +127,7 @@ void bench_expect_call(struct bench *bench, SCNetworkReachabilityFlags flags)
     const int before = bench->calls;
 
     if (bench->way == BENCH_LOOP)
-        assert_int_equal(SCRunLoopPerform(bench->loop, patience_of(PATIENCE)), 1);
+        assert_int_equal(SCRunLoopPerform(bench->loop, time_limit_of(TIME_LIMIT)), 1);
     else
         run_one(bench);
     assert_int_equal(bench->calls, before + 1);
@@ -141,7 +141,7 @@ void bench_expect_quiet(struct bench *bench)
     if (bench->way == BENCH_LOOP) {
         assert_int_equal(idle_perform(bench->loop), 0);
     } else {
-        witness_settle();
+        observer_settle();
         while (queue_run(&bench->queue))
             continue;
     }
@@ -151,7 +151,7 @@ void bench_expect_quiet(struct bench *bench)
 void bench_expect_idle(struct bench *bench)
 {
     if (bench->way != BENCH_LOOP) {
-        witness_settle();
+        observer_settle();
         assert_int_equal(queue_count(&bench->queue), 0);
     }
     bench_expect_quiet(bench);

@@ -3,10 +3,10 @@
 #define TESTS_BENCH_H
 
 /* A target, the way in which its callbacks are delivered, and the arguments of its callback. For tests whose set-up is
- * witness_open. */
+ * observer_open. */
 
+#include "support/observer.h"
 #include "support/queue.h"
-#include "support/witness.h"
 
 enum bench_way {
     BENCH_LOOP,      /* a run loop that the test drives */

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/unit.h"
 #include "support/watcher.h"
 
-#define PATIENCE 10.0 /* seconds */
+#define TIME_LIMIT 10.0 /* seconds */
 
 void descriptors_read(struct descriptors *ret)
 {
@@ -42,7 +42,7 @@ void descriptors_expect(const struct descriptors *then)
 
 void descriptors_await(const struct descriptors *then)
 {
-    const double end = watcher_now() + patience_of(PATIENCE);
+    const double end = watcher_now() + time_limit_of(TIME_LIMIT);
     struct descriptors now;
 
     do {

@@ -13,10 +13,10 @@
 #include "base/clock.h"
 #include "loop/runloop.h"
 #include "loop/runloop_state.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
-#define PATIENCE 20.0                /* seconds */
-#define NEAR     (100 * MILLISECOND) /* a later deadline has no earlier change as its cause: a poll, a refresh */
+#define TIME_LIMIT 20.0                /* seconds */
+#define NEAR       (100 * MILLISECOND) /* a later deadline has no earlier change as its cause: a poll, a refresh */
 
 /* The nearest deadline; in the past if something is due. */
 static int64_t next_deadline(SCRunLoopRef loop)
@@ -65,7 +65,7 @@ int idle_perform(SCRunLoopRef loop)
 
 bool idle_await(SCRunLoopRef loop)
 {
-    const int64_t end = clock_now() + (int64_t)(patience_of(PATIENCE) * (double)SECOND);
+    const int64_t end = clock_now() + (int64_t)(time_limit_of(TIME_LIMIT) * (double)SECOND);
 
     while (next_deadline(loop) - clock_now() < NEAR) {
         if (clock_now() > end)
@@ -113,7 +113,7 @@ static unsigned count_waiting_threads(void)
 
 bool idle_await_threads(unsigned count)
 {
-    const int64_t end = clock_now() + (int64_t)(patience_of(PATIENCE) * (double)SECOND);
+    const int64_t end = clock_now() + (int64_t)(time_limit_of(TIME_LIMIT) * (double)SECOND);
 
     while (count_waiting_threads() != count) {
         if (clock_now() > end)

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/patience.h"
+#include "support/time_limit.h"
 
-#define PATIENCE \
+#define TIME_LIMIT \
     30.0 /* seconds: an event that takes longer has failed. A look-up on a dead server may have to end first */
 
 struct nameserver *names_server;
@@ -176,7 +176,7 @@ void names_await_queries(const char *name, unsigned count)
 
 void names_drive_until(const struct watcher *watcher, const char *name, unsigned count)
 {
-    const double end = watcher_now() + patience_of(PATIENCE);
+    const double end = watcher_now() + time_limit_of(TIME_LIMIT);
     struct pollfd pollers[] = { { .fd = SCRunLoopGetFileDescriptor(watcher->loop), .events = POLLIN },
                                 { .fd = nameserver_news(names_server), .events = POLLIN } };
 
@@ -199,7 +199,7 @@ bool names_is_looking(SCNetworkReachabilityRef target)
 
 void names_settle(const struct watcher *watcher)
 {
-    const double end = watcher_now() + patience_of(PATIENCE);
+    const double end = watcher_now() + time_limit_of(TIME_LIMIT);
     struct pollfd poller = { .fd = SCRunLoopGetFileDescriptor(watcher->loop), .events = POLLIN };
     bool looking;
 
@@ -215,7 +215,7 @@ void names_settle(const struct watcher *watcher)
 
 void names_await_result(SCNetworkReachabilityRef target)
 {
-    const double end = watcher_now() + patience_of(PATIENCE);
+    const double end = watcher_now() + time_limit_of(TIME_LIMIT);
 
     while (names_is_looking(target)) {
         if (watcher_now() > end)
@@ -298,7 +298,7 @@ unsigned names_count_threads(void)
 
 static void await_threads(unsigned limit, bool all)
 {
-    const double end = watcher_now() + patience_of(PATIENCE);
+    const double end = watcher_now() + time_limit_of(TIME_LIMIT);
 
     while (count_threads(all) > limit) {
         if (watcher_now() > end)

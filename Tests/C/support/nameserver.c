@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/unit.h"
 
-#define PATIENCE    15000 /* milliseconds: a query that takes longer has failed */
+#define TIME_LIMIT  15000 /* milliseconds: a query that takes longer has failed */
 #define NAME_SIZE   256
 #define SIZE        1500
 #define REPLY_SIZE  65535 /* over TCP */
@@ -750,7 +750,7 @@ void nameserver_take_news(const struct nameserver *server)
 
 void nameserver_await(struct nameserver *server, const char *name, enum nameserver_type type, unsigned count)
 {
-    const int64_t end = milliseconds() + patience_of(PATIENCE);
+    const int64_t end = milliseconds() + time_limit_of(TIME_LIMIT);
     struct pollfd poller = { .fd = server->news, .events = POLLIN };
 
     while (nameserver_count(server, name, type) < count) {

@@ -28,8 +28,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/holders.h"
-#include "support/patience.h"
+#include "support/namespace_users.h"
+#include "support/time_limit.h"
 #include "support/unit.h"
 #include "support/watcher.h"
 
@@ -37,8 +37,8 @@ extern char **environ;
 
 /* Milliseconds: an event that takes longer has failed. The kernel destroys one namespace at a time, also those of other
  * processes. One with a million routes takes seconds. */
-#define PATIENCE 100000
-#define RECHECK  10
+#define TIME_LIMIT 100000
+#define RECHECK    10
 
 /* ---- Entering --------------------------------------------------------------------------------------------------- */
 
@@ -366,7 +366,7 @@ static void await_rtnl(int fd)
     } reply = { .header = { 0 } };
 
     assert_int_equal(send(fd, &request, sizeof request, 0), sizeof request);
-    while (reply.header.nlmsg_type != NLMSG_ERROR && poll(&poller, 1, patience_of(PATIENCE)) > 0)
+    while (reply.header.nlmsg_type != NLMSG_ERROR && poll(&poller, 1, time_limit_of(TIME_LIMIT)) > 0)
         (void)!recv(fd, &reply, sizeof reply, 0);
     assert_int_equal(reply.header.nlmsg_type, NLMSG_ERROR);
 }
@@ -376,7 +376,7 @@ static void await_rtnl(int fd)
  * too. */
 static bool await(unsigned groups, bool (*holds)(const void *), const void *argument)
 {
-    const double end = watcher_now() + patience_of(PATIENCE) / 1000;
+    const double end = watcher_now() + time_limit_of(TIME_LIMIT) / 1000;
     struct pollfd poller = { .fd = namespace_listen(groups), .events = POLLIN };
     char buffer[8192];
     bool held;
@@ -429,7 +429,7 @@ void namespace_await_gone(const char *interface)
 {
     if (await(RTMGRP_LINK, holds_gone, interface))
         return;
-    holders_print();
+    namespace_users_print();
     fail_msg("%s is still there", interface);
 }
 

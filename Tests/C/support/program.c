@@ -13,13 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/unit.h"
 #include "support/watcher.h"
 
 extern char **environ;
 
-#define PATIENCE 60.0 /* seconds: a program that takes longer has failed */
+#define TIME_LIMIT 60.0 /* seconds: a program that takes longer has failed */
 
 const char *program_argument;
 
@@ -35,7 +35,7 @@ const char *program_path(void)
 /* Reads all output. Text that does not fit is discarded. False: the program did not end in time. */
 static bool read_all(int fd, char *text, size_t size)
 {
-    const double end = watcher_now() + patience_of(PATIENCE);
+    const double end = watcher_now() + time_limit_of(TIME_LIMIT);
     struct pollfd poller = { .fd = fd, .events = POLLIN };
     size_t length = 0;
     ssize_t got = -1;

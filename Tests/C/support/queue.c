@@ -5,10 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/unit.h"
 
-#define PATIENCE 20 /* seconds: an event that takes longer has failed */
+#define TIME_LIMIT 20 /* seconds: an event that takes longer has failed */
 
 static _Thread_local const struct queue *here;
 
@@ -151,7 +151,7 @@ static bool await_news(struct queue *queue, bool (*holds)(const struct queue *qu
     int error = 0;
 
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += patience_of(PATIENCE);
+    end.tv_sec += time_limit_of(TIME_LIMIT);
     pthread_mutex_lock(&queue->lock);
     while (!holds(queue, value) && error == 0)
         error = pthread_cond_timedwait(&queue->news, &queue->lock, &end);

@@ -16,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "support/patience.h"
+#include "support/time_limit.h"
 
-#define PATIENCE  20 /* seconds: an event that takes longer has failed */
-#define NAME_SIZE 1025
+#define TIME_LIMIT 20 /* seconds: an event that takes longer has failed */
+#define NAME_SIZE  1025
 
 int __wrap_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret);
 void __wrap_freeaddrinfo(struct addrinfo *list);
@@ -251,18 +251,18 @@ const char *resolver_call(unsigned number)
     return resolver.log[number % RESOLVER_LOG];
 }
 
-static struct timespec in_patience(void)
+static struct timespec in_time_limit(void)
 {
     struct timespec end;
 
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += patience_of(PATIENCE);
+    end.tv_sec += time_limit_of(TIME_LIMIT);
     return end;
 }
 
 bool resolver_await_calls(const char *name, unsigned calls)
 {
-    const struct timespec end = in_patience();
+    const struct timespec end = in_time_limit();
     bool come;
 
     pthread_mutex_lock(&resolver.lock);
@@ -275,7 +275,7 @@ bool resolver_await_calls(const char *name, unsigned calls)
 
 bool resolver_await_hanging(unsigned count)
 {
-    const struct timespec end = in_patience();
+    const struct timespec end = in_time_limit();
     bool come;
 
     pthread_mutex_lock(&resolver.lock);
@@ -312,7 +312,7 @@ unsigned resolver_threads(void)
 /* There is no event for the end of a detached thread. */
 bool resolver_await_threads(unsigned count)
 {
-    const time_t end = time(NULL) + patience_of(PATIENCE);
+    const time_t end = time(NULL) + time_limit_of(TIME_LIMIT);
 
     while (resolver_threads() != count) {
         if (time(NULL) > end)

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "support/patience.h"
+#include "support/time_limit.h"
 
-#define PATIENCE 10.0 /* seconds: a callback that takes longer has failed */
+#define TIME_LIMIT 10.0 /* seconds: a callback that takes longer has failed */
 
 double watcher_now(void)
 {
@@ -128,7 +128,7 @@ void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags f
     const int before = watcher->calls;
 
     flags = expect_detectable(flags);
-    if (SCRunLoopPerform(watcher->loop, patience_of(PATIENCE)) != 1 || watcher->calls != before + 1)
+    if (SCRunLoopPerform(watcher->loop, time_limit_of(TIME_LIMIT)) != 1 || watcher->calls != before + 1)
         fail_at(watcher, "no callback, or several", flags, expect_flags_of(watcher->target), file, line);
     if (watcher->flags != flags)
         fail_at(watcher, "callback", flags, watcher->flags, file, line);
@@ -137,7 +137,7 @@ void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags f
 
 void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line)
 {
-    const double end = watcher_now() + patience_of(PATIENCE);
+    const double end = watcher_now() + time_limit_of(TIME_LIMIT);
     const int before = watcher->calls;
 
     flags = expect_detectable(flags);

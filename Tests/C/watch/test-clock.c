@@ -14,8 +14,8 @@
 #include <time.h>
 
 #include "support/namespace.h"
-#include "support/patience.h"
 #include "support/router.h"
+#include "support/time_limit.h"
 #include "support/watcher.h"
 
 #define START       (INT64_C(1000) * 1000 * 1000 * 1000)
@@ -443,7 +443,7 @@ static void await_event(void)
 {
     struct pollfd poller = { .fd = SCRunLoopGetFileDescriptor(watcher.loop), .events = POLLIN };
 
-    assert_int_equal(poll(&poller, 1, (int)patience_of(10000)), 1);
+    assert_int_equal(poll(&poller, 1, (int)time_limit_of(10000)), 1);
 }
 
 TEST(a_message_about_a_prefix_reads_lifetimes_again)

@@ -9,7 +9,7 @@
 #include "support/etc.h"
 #include "support/idle.h"
 #include "support/namespace.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/watcher.h"
 #include "support/writer.h"
 
@@ -144,7 +144,7 @@ static bool is_woken_by(SCRunLoopRef loop, const char *prefix)
 /* The library attaches the next filter only after a pause. */
 static void await_filter(SCRunLoopRef loop, const char *prefix)
 {
-    const double end = watcher_now() + patience_of(10);
+    const double end = watcher_now() + time_limit_of(10);
 
     while (is_woken_by(loop, prefix))
         assert_true(watcher_now() < end);
@@ -247,7 +247,7 @@ TEST(filters_for_new_targets_are_rare)
     start = watcher_now();
     attachments = 0;
     for (unsigned i = 0; i < MANY || attachments < 2; i++) {
-        assert_true(watcher_now() - start < patience_of(10));
+        assert_true(watcher_now() - start < time_limit_of(10));
         watcher_schedule_on(&other, expect_target("203.0.113.7"), watcher.loop);
         assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
         (void)is_woken_by(watcher.loop, "10.0.0.0/24");

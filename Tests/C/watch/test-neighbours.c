@@ -12,8 +12,8 @@
 #include "support/crowd.h"
 #include "support/idle.h"
 #include "support/namespace.h"
-#include "support/patience.h"
 #include "support/router.h"
+#include "support/time_limit.h"
 #include "support/watcher.h"
 
 #define LLADDR " lladdr 02:00:00:00:00:01 "
@@ -31,7 +31,7 @@ UNIT(.setup = begin)
 /* The flags of a new target: the kernel's choice now. */
 static void await_choice(const char *address, SCNetworkReachabilityFlags flags)
 {
-    const double end = watcher_now() + patience_of(10);
+    const double end = watcher_now() + time_limit_of(10);
     SCNetworkReachabilityRef fresh = expect_target(address);
     SCNetworkReachabilityFlags now;
 
@@ -45,7 +45,7 @@ static void await_choice(const char *address, SCNetworkReachabilityFlags flags)
 /* Drives the loop until the last callback has these flags. */
 static void await_report(SCNetworkReachabilityFlags flags)
 {
-    const double end = watcher_now() + patience_of(10);
+    const double end = watcher_now() + time_limit_of(10);
 
     while (watcher.flags != flags) {
         assert_true(watcher_now() < end);

@@ -15,7 +15,7 @@
 
 #include "support/idle.h"
 #include "support/namespace.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/watcher.h"
 #include "support/writer.h"
 
@@ -355,7 +355,7 @@ static bool is_readable(SCRunLoopRef loop)
 /* The first message that affects nothing brings a filter that drops such messages, after a pause. */
 static void await_filter(struct writer *writer, unsigned index, const char *hop)
 {
-    const double end = watcher_now() + patience_of(10);
+    const double end = watcher_now() + time_limit_of(10);
     uint16_t state = NUD_REACHABLE;
 
     do {

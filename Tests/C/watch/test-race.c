@@ -30,8 +30,8 @@
 #include "support/race.h"
 #include "support/writer.h"
 
-#define ROUNDS   1500
-#define PATIENCE 15 /* seconds for all rounds of one change: a machine that is too slow does fewer */
+#define ROUNDS     1500
+#define TIME_LIMIT 15 /* seconds for all rounds of one change: a machine that is too slow does fewer */
 
 static unsigned link_d;
 
@@ -329,7 +329,7 @@ static bool is_stale_after(const struct way *way, const struct race_change *chan
 static void run_rounds(const struct race_change *change, struct way ways[], size_t count)
 {
     const int wanted = rounds_wanted(change);
-    const time_t end = time(NULL) + (getenv("TEST_RACE_ROUNDS") != NULL ? 1000000 : PATIENCE);
+    const time_t end = time(NULL) + (getenv("TEST_RACE_ROUNDS") != NULL ? 1000000 : TIME_LIMIT);
     struct writer writer;
 
     race_open(change, &writer);

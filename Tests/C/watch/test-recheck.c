@@ -20,7 +20,7 @@
 #include "support/race.h"
 
 #define ROUNDS            600
-#define PATIENCE          (10 * SECOND)     /* for all rounds of a change: a machine that is too slow does fewer */
+#define TIME_LIMIT        (10 * SECOND)     /* for all rounds of a change: a machine that is too slow does fewer */
 #define SECOND_LOOK_AFTER (4 * MILLISECOND) /* a little less than in plan.c */
 
 int __real_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
@@ -92,7 +92,7 @@ static void heal(const struct race_change *change)
     const char *text = getenv("TEST_RACE_ROUNDS");
     const unsigned usual = unit_is_under(NULL) ? ROUNDS / 20 : ROUNDS;
     const unsigned rounds = text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : usual;
-    const int64_t end = text != NULL ? NEVER : clock_now() + PATIENCE;
+    const int64_t end = text != NULL ? NEVER : clock_now() + TIME_LIMIT;
     struct counts counts = { 0 };
     struct writer writer;
     SCNetworkReachabilityRef target = expect_target(RACE_FAR_AWAY);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "support/namespace.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/watcher.h"
 
 #define SECONDS  2   /* until the routes end */
@@ -61,7 +61,7 @@ static void expect_ends(const SCNetworkReachabilityFlags before[KINDS], double e
                 if (reported[i] < begun + EARLIEST)
                     fail_msg("%s: %.2f s before its end", kinds[i].name, begun + SECONDS - reported[i]);
                 left--;
-            } else if (reported[i] == 0 && watcher_now() > patience_of(last)) {
+            } else if (reported[i] == 0 && watcher_now() > time_limit_of(last)) {
                 fail_msg("%s: not reported", kinds[i].name);
             }
         }
@@ -181,7 +181,7 @@ static void expect_end_of_row(const struct row *row, bool later)
         ;
     before = expect_flags_of(watcher.target);
     while (expect_flags_of(watcher.target) == before) {
-        if (watcher_now() > added + SECONDS + patience_of(LATE) + (unit_is_under(NULL) ? SLOW : 0))
+        if (watcher_now() > added + SECONDS + time_limit_of(LATE) + (unit_is_under(NULL) ? SLOW : 0))
             fail_msg("not reported");
         assert_true(SCRunLoopPerform(watcher.loop, 0.05) >= 0);
     }
@@ -202,7 +202,7 @@ TEST_EACH(a_route_that_no_answer_names_comes_and_ends, rows)
 
 static void await_direct(const struct watcher pair[2], bool direct)
 {
-    const double end = watcher_now() + patience_of(SECONDS + LATE);
+    const double end = watcher_now() + time_limit_of(SECONDS + LATE);
 
     for (unsigned i = 0; i < 2; i++)
         while (((expect_flags_of(pair[i].target) & kSCNetworkReachabilityFlagsIsDirect) != 0) != direct) {

@@ -10,7 +10,7 @@
 #include "support/denial.h"
 #include "support/idle.h"
 #include "support/namespace.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 #include "support/watcher.h"
 #include "support/writer.h"
 
@@ -689,10 +689,10 @@ TEST(an_ipv6_route_expires)
     EXPECT(far.target, R, None);
     EXPECT(any.target, R, None);
     EXPECT_CHANGE(&far, 0);
-    assert_true(watcher_now() - started < patience_of(LATE));
+    assert_true(watcher_now() - started < time_limit_of(LATE));
     assert_true(watcher_now() - started > 1.5);
     EXPECT_CHANGE(&any, 0);
-    assert_true(watcher_now() - started < patience_of(LATE));
+    assert_true(watcher_now() - started < time_limit_of(LATE));
     EXPECT_FRESH("2001:db8:1::7", 0);
     EXPECT_FRESH("::", 0);
 }
@@ -709,7 +709,7 @@ TEST(a_renewed_ipv6_route_expires_later)
     namespace_ip("-6 route replace default via 2001:db8::1 expires 2");
     EXPECT_CHANGE(&far, 0);
     assert_true(watcher_now() - started > 1.5);
-    assert_true(watcher_now() - started < patience_of(LATE));
+    assert_true(watcher_now() - started < time_limit_of(LATE));
 }
 
 TEST(an_expired_ipv6_route_is_replaced_by_the_next)
@@ -725,7 +725,7 @@ TEST(an_expired_ipv6_route_is_replaced_by_the_next)
     EXPECT_INTERFACE(far.target, "a");
     EXPECT_CHANGE(&far, R);
     EXPECT_INTERFACE(far.target, "c");
-    assert_true(watcher_now() - started < patience_of(LATE));
+    assert_true(watcher_now() - started < time_limit_of(LATE));
 }
 
 /* When its route expires, a target may already be unreachable for another reason. */
@@ -744,7 +744,7 @@ TEST(an_ipv6_route_expires_while_there_is_no_carrier)
     EXPECT(far.target, 0, NoCarrier);
     EXPECT_CHANGE(&far, R); /* by the other route, which was hidden until then */
     EXPECT_INTERFACE(far.target, "c");
-    assert_true(watcher_now() - started < patience_of(LATE));
+    assert_true(watcher_now() - started < time_limit_of(LATE));
 }
 
 /* ---- Bound to an interface -------------------------------------------------------------------------------------- */

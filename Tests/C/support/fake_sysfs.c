@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "support/pretend.h"
+#include "support/fake_sysfs.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@ static bool mount_over(void)
     return mount("none", "/sys", "sysfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
 }
 
-void pretend_require(void)
+void fake_sysfs_require(void)
 {
     static bool entered;
 
@@ -28,7 +28,7 @@ void pretend_require(void)
         SKIP("no sysfs can be mounted here");
 }
 
-void pretend_type(const char *interface, const char *type)
+void fake_sysfs_set_type(const char *interface, const char *type)
 {
     char text[64], path[64], name[] = "/tmp/uevent-XXXXXX";
     int length = snprintf(text, sizeof text, "INTERFACE=%s\nDEVTYPE=%s\n", interface, type);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TESTS_PATIENCE_H
-#define TESTS_PATIENCE_H
+#ifndef TESTS_TIME_LIMIT_H
+#define TESTS_TIME_LIMIT_H
 
 /* How long a test waits for an event that must come. */
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* This time in seconds, TEST_TIME_SCALE times as long on slow machines. */
-static inline double patience_of(double time)
+static inline double time_limit_of(double time)
 {
     const char *scale = getenv("TEST_TIME_SCALE");
 
@@ -16,6 +16,6 @@ static inline double patience_of(double time)
 }
 
 /* sem_wait(3) with a time limit, after which it fails the test with this complaint. */
-void patience_await(sem_t *semaphore, const char *complaint);
+void time_limit_await(sem_t *semaphore, const char *complaint);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What keeps network namespaces. */
-#include "support/holders.h"
+#include "support/namespace_users.h"
 
 #include <dirent.h>
 #include <linux/sockios.h>
@@ -60,7 +60,7 @@ static void print_each(const char *directory, struct text (*namespace_of)(const 
         closedir(entries);
 }
 
-void holders_print(void)
+void namespace_users_print(void)
 {
     print_each("/proc/self/task", namespace_of_thread);
     print_each("/proc/self/fd", namespace_of_descriptor);

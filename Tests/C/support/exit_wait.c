@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PATIENCE 2 /* seconds: some programs end with a scheduled target */
+#define TIME_LIMIT 2 /* seconds: some programs end with a scheduled target */
 
 /* A thread of the library has no name of its own yet when it starts, so all threads count. */
 static unsigned count_threads(void)
@@ -31,7 +31,7 @@ static unsigned count_threads(void)
 __attribute__((destructor)) static void await_end(void)
 {
     const char *under = getenv("TEST_UNDER");
-    const time_t end = time(NULL) + PATIENCE;
+    const time_t end = time(NULL) + TIME_LIMIT;
 
     if (under == NULL || strcmp(under, "valgrind") != 0)
         return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "support/unit.h"
 
-#define PATIENCE 20 /* seconds: an event that takes longer has failed */
+#define TIME_LIMIT 20 /* seconds: an event that takes longer has failed */
 
 /* helgrind knows the ordering of sem_wait, but not of sem_timedwait. */
 static int wait_until(sem_t *semaphore, const struct timespec *end)
@@ -20,12 +20,12 @@ static int wait_until(sem_t *semaphore, const struct timespec *end)
     return sem_timedwait(semaphore, end);
 }
 
-void patience_await(sem_t *semaphore, const char *complaint)
+void time_limit_await(sem_t *semaphore, const char *complaint)
 {
     struct timespec end;
 
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += patience_of(PATIENCE);
+    end.tv_sec += time_limit_of(TIME_LIMIT);
     while (wait_until(semaphore, &end) != 0)
         if (errno != EINTR)
             fail_msg("%s", complaint);
