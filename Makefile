@@ -232,8 +232,10 @@ COMPLETIONS     = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
 UNITS           = reachability-wait@.service
 
 tool:
-	@command -v $(SWIFT) >/dev/null || { echo "The tool is written in Swift 6.3 and there is no '$(SWIFT)' on the PATH:" \
-	    "https://www.swift.org/install/linux" >&2; exit 1; }
+	@# OpenStack's client is named swift, too.
+	@case "$$($(SWIFT) --version 2>/dev/null)" in *"Swift version"*) ;; *) \
+	    echo "The tool is written in Swift 6.3, and '$(SWIFT)' on the PATH is not its toolchain, or there is none:" \
+	        "https://www.swift.org/install/linux" >&2; exit 1;; esac
 	$(if $(ESSENTIALS),@$(MAKE) --no-print-directory $(ESSENTIALS_FILES))
 	$(SWIFT_BUILD) --product reachability
 	@mkdir -p $(BUILD)
