@@ -16,7 +16,8 @@
 #   make format         formats the C and Swift sources    make manuals        writes man/ from the header, docs/tool.md
 #   make test-consumers one program in each language       make mutants        breaks rules; tests must fail
 #   make test-gio       the module for GLib programs       make test-desktop   desktop programs with it
-#   make version        NEXT=0.2.0, everywhere             make home           URL= CONTACT= of the project, everywhere
+#   make coverage       what the C tests execute           make version        NEXT=0.2.0, everywhere
+#   make home           URL= CONTACT= of the project, everywhere
 #   make release        dist, if all is ready              make clean
 #
 # Parts of them: checks, check-asan, check-tsan, check-valgrind, check-helgrind, check-clang, check-swift,
@@ -137,7 +138,7 @@ CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
 .PHONY: FORCE all help lib tool run try manuals docs deps deps-check deps-check-c deps-test deps-world check check-c checks \
         test test-world build-tests test-programs pure-tests test-consumers test-gio test-desktop deps-desktop test-products test-vm test-kernels vm-programs \
         programs-asan programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
-        check-swift check-swift-thread check-swift-address calls fuzz mutants soak soak-flows soak-denied storm bench benchmarks \
+        check-swift check-swift-thread check-swift-address calls fuzz mutants coverage soak soak-flows soak-denied storm bench benchmarks \
         performance format install install-tool install-strip uninstall dist deb version home release abi-baseline clean \
         list-sources
 .DELETE_ON_ERROR:
@@ -519,6 +520,10 @@ calls: $(BUILD)/tests/test-calls programs-tsan programs-asan programs-valgrind
 # Breaks one rule at a time; a test must fail. Some: make mutants MUTANTS="barrier sender" JOBS_OF_MUTANTS=2
 mutants:
 	@JOBS=$(or $(JOBS_OF_MUTANTS),1) Tests/mutants/run $(MUTANTS)
+
+# The lines and branches of CSources that the C tests execute; of some: make coverage PROGRAMS="test-path test-watch"
+coverage:
+	Tests/coverage $(PROGRAMS)
 
 fuzz:
 	@FUZZ_COVERAGE=1 FUZZ_SECONDS=$(SECONDS) FUZZ="$(FUZZ)" Tests/checks/fuzz
