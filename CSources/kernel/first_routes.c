@@ -18,7 +18,8 @@ struct reading {
     struct rtnetlink *rtnetlink; /* for its buffer */
     const struct first_routes *what;
     struct netlink *netlink;
-    size_t length; /* of the last datagram */
+    size_t length;   /* of the last datagram */
+    unsigned routes; /* visited */
     bool (*visit)(void *info, const struct route *route);
     void *info;
     enum first_routes_end result;
@@ -42,7 +43,7 @@ static void read_message(struct reading *reading, const struct nlmsghdr *header,
 {
     if (is_change(reading, header) || (header->nlmsg_flags & NLM_F_DUMP_INTR) != 0)
         end(reading, FIRST_ROUTES_CHANGED);
-    else if (message->kind == MESSAGE_ROUTE && !reading->visit(reading->info, &message->route))
+    else if (message->kind == MESSAGE_ROUTE && (++reading->routes, !reading->visit(reading->info, &message->route)))
         end(reading, FIRST_ROUTES_MORE);
     else if (header->nlmsg_type == NLMSG_DONE && message_error(header) == 0)
         end(reading, FIRST_ROUTES_ALL);
@@ -72,12 +73,16 @@ static int start_dump(struct reading *reading)
     const struct first_routes *what = reading->what;
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
     struct nlmsghdr *header = (struct nlmsghdr *)request;
+    int error;
 
     if (what->table != RT_TABLE_UNSPEC)
         (void)netlink_set_strict(reading->netlink, true);
     message_put_table_dump(request, what->family, what->table);
     header->nlmsg_seq = ++reading->netlink->sequence;
-    return netlink_send(reading->netlink, request, header->nlmsg_len);
+    error = netlink_send(reading->netlink, request, header->nlmsg_len);
+    if (what->table != RT_TABLE_UNSPEC)
+        (void)netlink_set_strict(reading->netlink, false);
+    return error;
 }
 
 /* ---- A few routes, over the socket for requests ------------------------------------------------------------------ */
@@ -136,14 +141,21 @@ static int end_dump(struct reading *reading)
     return error;
 }
 
-static int read_one_datagram(struct reading *reading)
+/* *ret_more: more datagrams than this one must be read. If all routes are in one, the kernel can skip none. */
+static int read_one_datagram(struct reading *reading, bool *ret_more)
 {
     int error = start_dump(reading);
+    unsigned routes;
 
-    (void)netlink_set_strict(reading->netlink, false);
+    *ret_more = false;
     if (error != 0)
         return error;
     read_datagram(reading);
+    routes = reading->routes;
+    if (!reading->ended && reading->what->datagrams > 1) {
+        read_datagram(reading);
+        *ret_more = !reading->ended || reading->routes > routes;
+    }
     return end_dump(reading);
 }
 
@@ -179,12 +191,15 @@ int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *wh
                                .visit = visit,
                                .info = info,
                                .result = FIRST_ROUTES_MORE };
+    bool more;
     int error;
 
-    if (what->datagrams == 1)
-        error = read_one_datagram(&reading);
-    else
+    error = read_one_datagram(&reading, &more);
+    if (error == 0 && more) {
+        reading.ended = false;
+        reading.result = FIRST_ROUTES_MORE;
         error = netns_handle_run(rtnetlink->netns, read_all, &reading);
+    }
     if (error == 0)
         *ret = reading.result;
     return error;

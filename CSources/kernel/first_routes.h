@@ -17,11 +17,12 @@ struct first_routes {
     unsigned datagrams;
 };
 
-/* Reads the first routes of a table. Calls `visit` for each, until it returns false. May wait for RTNL. Returns 0 or an
- * errno.
+/* Reads the first routes of a table. Calls `visit` for each, until it returns false; if the table is long, for some of
+ * them twice. May wait for RTNL. Returns 0 or an errno.
  *
- * More than one datagram is read over a socket of its own: to close it ends the dump. One is read over the socket for
- * requests, which is replaced if the table is long. So there must be no groups on it, and no replies to come. */
+ * The first datagram is read over the socket for requests, which is replaced if the table is long. So there must be no
+ * groups on it, and no replies to come. If one is not enough, a socket of its own reads all: to close it ends the dump.
+ */
 int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *what,
                       bool (*visit)(void *info, const struct route *route), void *info, enum first_routes_end *ret);
 

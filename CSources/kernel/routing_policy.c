@@ -46,11 +46,18 @@ static int dump_rules(struct netlink *requests, void *buffer, uint8_t family,
 
 int routing_policy_family_is_standard(struct rtnetlink *rtnetlink, uint8_t family, bool *ret)
 {
+    struct rule_reading *reading = &rtnetlink->rules.readings[family == AF_INET6];
     bool standard = true;
-    const int error = dump_rules(&rtnetlink->requests, rtnetlink->buffer, family, check_rule, &standard);
+    int error;
 
-    *ret = standard && error != EAGAIN;
-    return error == EAGAIN ? 0 : error;
+    if (!reading->read) {
+        error = dump_rules(&rtnetlink->requests, rtnetlink->buffer, family, check_rule, &standard);
+        reading->is_standard = standard && error != EAGAIN;
+        reading->error = error == EAGAIN ? 0 : error;
+        reading->read = (reading->error == 0 || netlink_is_withheld(error)) && !rtnetlink->groups_refused;
+    }
+    *ret = reading->is_standard;
+    return reading->error;
 }
 
 /* After an interrupted dump, the selectors of both sets of rules are in *ret. */

@@ -23,6 +23,7 @@
 
 #define DRAIN_LIMIT 1024 /* datagrams in one call, so that many events do not delay deliveries without end */
 #define QUERY_TRIES 3    /* for a reply that an overrun dropped */
+#define FEW_QUERIES 8    /* there is always room for their replies */
 
 _Static_assert(PROCESS_USER_UNKNOWN == MESSAGE_NO_USER, "the request has no user if it is not known");
 
@@ -93,7 +94,7 @@ static bool next_message(struct span *datagram, struct message *ret)
 
 void rtnetlink_forget_rules(struct rtnetlink *rtnetlink)
 {
-    rtnetlink->rules.known = false;
+    rtnetlink->rules.known = rtnetlink->rules.readings[0].read = rtnetlink->rules.readings[1].read = false;
     rtnetlink->rules.changes++;
 }
 
@@ -450,7 +451,8 @@ int rtnetlink_query_each(struct rtnetlink *rtnetlink, const struct route_request
         length += message_put_route_query(bytes + length, ++rtnetlink->requests.sequence, rtnetlink->user,
                                           &requests[i]);
     rtnetlink->queries += count;
-    netlink_make_room(&rtnetlink->requests);
+    if (count > FEW_QUERIES)
+        netlink_make_room(&rtnetlink->requests);
     error = netlink_send(&rtnetlink->requests, bytes, length);
     for (size_t i = 0; i < count && error == 0; i++) {
         ret_errors[i] = receive_reply(rtnetlink, first + (uint32_t)i, &reply);

@@ -25,11 +25,15 @@ enum source_routes {
     SOURCE_ROUTES_SOME    /* there is one, or was one, or a rule can make routes so */
 };
 
-/* What policy rules select by: see routing_policy.h. */
+/* The policy rules: see routing_policy.h. */
 struct rule_knowledge {
     bool known;
     unsigned selectors[2]; /* enum rule_selectors bits, for IPv4 and IPv6 */
     unsigned changes;      /* grows with each message about a rule, and when messages were lost */
+    struct rule_reading {
+        bool read, is_standard;
+        int error; /* a sandbox hides the rules */
+    } readings[2]; /* the same families */
 };
 
 struct netns_handle;

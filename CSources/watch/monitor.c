@@ -157,10 +157,8 @@ static bool has_several(struct monitor *monitor)
 
 /* Reads what sharing and the buckets of links need, if that is due. Until there is a second watch, neither is
  * read, and the only one costs a query less. Returns 0 or an errno. */
-static int update_policy(struct monitor *monitor, bool lost, struct changes *changes)
+static int update_policy(struct monitor *monitor, struct changes *changes)
 {
-    if (lost)
-        monitor->rules_known = monitor->settings_known = false;
     if (monitor->rules_known && monitor->settings_known)
         return 0;
     if (!has_several(monitor)) {
@@ -170,6 +168,16 @@ static int update_policy(struct monitor *monitor, bool lost, struct changes *cha
     if (!monitor->settings_known)
         read_settings(monitor);
     return monitor->rules_known ? 0 : read_rules(monitor, changes);
+}
+
+/* What is known of the kernel's state may be outdated. */
+static void forget(struct monitor *monitor)
+{
+    gateways_distrust(&monitor->gateways);
+    monitor->equal_routes.known = monitor->route_ends.known = false;
+    monitor->rules_known = monitor->settings_known = false;
+    monitor->rtnetlink.source_routes = SOURCE_ROUTES_UNKNOWN;
+    rtnetlink_forget_rules(&monitor->rtnetlink);
 }
 
 /* The stamp of the next change. */
@@ -195,9 +203,11 @@ static int monitor_run(struct source *source)
 
     if (drain_error == NETLINK_DENIED)
         return source->run(source); /* a sandbox refuses what it allowed before */
+    if (lost)
+        forget(monitor);
     error = update_links(monitor, lost, drain_error == 0, changes);
     if (error == 0)
-        error = update_policy(monitor, lost, changes);
+        error = update_policy(monitor, changes);
     if (drain_error != 0 && monitor->round.active)
         changes->dissolve = changes->all = false; /* the retry marks all */
     if (lost && drain_error == 0)
@@ -205,12 +215,6 @@ static int monitor_run(struct source *source)
     changes->failed = error != 0 || drain_error != 0;
     if (changes->unfinished)
         monitor->plan.changed = clock_now();
-    if (lost) {
-        gateways_distrust(&monitor->gateways);
-        monitor->equal_routes.known = monitor->route_ends.known = monitor->route_ends.rules_known = false;
-        monitor->rtnetlink.source_routes = SOURCE_ROUTES_UNKNOWN;
-        rtnetlink_forget_rules(&monitor->rtnetlink);
-    }
     round_note_changes(monitor, changes, first);
     if (error == 0)
         round_continue(monitor, more);

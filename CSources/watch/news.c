@@ -197,7 +197,7 @@ void news_note_message(void *info, const struct message *message)
         news->changes.prefix = true;
         break;
     case MESSAGE_RULE:
-        news->monitor->rules_known = news->monitor->route_ends.rules_known = false;
+        news->monitor->rules_known = false;
         news_note_any(news, false);
         break;
     case MESSAGE_NETCONF:

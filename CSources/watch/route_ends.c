@@ -162,20 +162,14 @@ static void read_routes(struct route_ends *ends, struct rtnetlink *rtnetlink)
     ends->known = error == 0 ? end != FIRST_ROUTES_CHANGED : netlink_is_withheld(error);
 }
 
-static void read_rules(struct route_ends *ends, struct rtnetlink *rtnetlink)
-{
-    const int error = routing_policy_family_is_standard(rtnetlink, AF_INET6, &ends->is_standard);
-
-    ends->rules_known = error == 0 || netlink_is_withheld(error);
-}
-
 void route_ends_require(struct route_ends *ends, struct rtnetlink *rtnetlink)
 {
+    bool is_standard;
+
     if (rtnetlink->netns == NULL)
         return;
-    if (!ends->rules_known)
-        read_rules(ends, rtnetlink);
-    if (ends->is_standard)
+    (void)routing_policy_family_is_standard(rtnetlink, AF_INET6, &is_standard);
+    if (is_standard)
         route_ends_clear(ends);
     else if (!ends->known)
         read_routes(ends, rtnetlink);

@@ -24,8 +24,6 @@ struct route_ends {
     struct heap heap;
     struct list all;
     bool known;       /* the routes were read, and messages say the rest */
-    bool is_standard; /* IPv6 has no rules but its own; known if `rules_known` */
-    bool rules_known;
     uint64_t reading; /* counts */
 };
 
