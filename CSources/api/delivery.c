@@ -129,13 +129,18 @@ static bool follow_hop(struct target_state *state, const struct path *path)
     if (!next_hop_find(path, &address))
         address = (struct address){ 0 };
     if (path->index != hop->index || !address_equal(&address, &hop->address))
-        *hop = (struct target_hop){
-            .address = address, .index = path->index, .delivered = hop->delivered, .settled = hop->settled
-        };
+        *hop = (struct target_hop){ .address = address,
+                                    .index = path->index,
+                                    .delivered = hop->delivered,
+                                    .settled = hop->settled,
+                                    .told = hop->told };
     if (path->hop == PATH_HOP_RESPONDS || path->hop == PATH_HOP_FAILED)
         hop->failed = path->hop == PATH_HOP_FAILED;
     if (path->hop != PATH_HOP_UNREAD && !hop->settled) {
-        hop->delivered = hop->failed;
+        if (!hop->told)
+            hop->delivered = hop->failed;
+        else if (path->hop == PATH_HOP_UNKNOWN)
+            hop->failed = false; /* the kernel has forgotten it, and the monitor would not notice that it responds */
         hop->settled = true;
     }
     return hop->failed != had_failed || path->left_failed_hop;
@@ -175,19 +180,22 @@ void delivery_set_delivered_locked(struct SCNetworkReachability *target)
     publish_locked(target);
 }
 
-/* Then only a difference from this path makes a callback. */
 void delivery_settle_locked(struct SCNetworkReachability *target, unsigned extras, const struct path *path)
 {
     struct target_state *state = target->state;
     struct target_hop *hop = state->parts->hop;
+    const bool scheduled = state->schedules != NULL;
 
-    if ((extras & QUERY_NEXT_HOP) != 0 && hop != NULL && !hop->settled) {
-        hop->settled = true;
+    if ((extras & QUERY_NEXT_HOP) != 0 && hop != NULL && !(scheduled && hop->settled)) {
+        hop->index = path->index;
+        if (!next_hop_find(path, &hop->address))
+            hop->address = (struct address){ 0 };
+        hop->told = true;
         hop->delivered = path->next_hop == kSCNetworkReachabilityNextHopFailed;
         hop->failed = hop->delivered;
     }
-    if ((extras & QUERY_FLOW) != 0 && state->parts->reports_flow && state->delivered.flow_unsettled &&
-        !path->flow_unsettled) {
+    if ((extras & QUERY_FLOW) != 0 && state->parts->reports_flow && !path->flow_unsettled &&
+        !(scheduled && !state->delivered.flow_unsettled)) {
         state->delivered.flow = (uint8_t)path->flow;
         state->delivered.flow_unsettled = false;
     }

@@ -15,8 +15,9 @@ void delivery_set_current_locked(struct SCNetworkReachability *target, const str
 /* The program has the current value. */
 void delivery_set_delivered_locked(struct SCNetworkReachability *target);
 
-/* A call has returned this path to the program. `extras`: QUERY_FLOW, QUERY_NEXT_HOP, or both: what the first
- * evaluation of a schedule does not read. */
+/* A call has returned this path to the program, so only a difference from it makes a callback: also after a schedule
+ * that comes later. `extras`: QUERY_FLOW, QUERY_NEXT_HOP, or both: what the first evaluation of a schedule does not
+ * read. */
 void delivery_settle_locked(struct SCNetworkReachability *target, unsigned extras, const struct path *path);
 
 /* A delivery must come, even if nothing changes. */

@@ -134,8 +134,7 @@ static void settle(struct SCNetworkReachability *target, unsigned extras, const 
     if (state == NULL || (state->parts->hop == NULL && !state->parts->reports_flow))
         return;
     target_lock(target);
-    if (state->schedules != NULL)
-        delivery_settle_locked(target, extras, path);
+    delivery_settle_locked(target, extras, path);
     target_unlock(target);
 }
 

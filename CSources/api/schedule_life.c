@@ -140,8 +140,28 @@ static bool is_provisional(const struct path *path)
     return path->dependencies.unknown_link != 0 || path->wireguard;
 }
 
-/* Evaluates without waiting for RTNL. The loop's monitor evaluates again later, after the barrier. The result of the
- * first schedule counts as delivered. Returns 0 or an errno. */
+/* The result of the first schedule counts as delivered. It says nothing of flow and next hop: a call may have returned
+ * them before, and then a difference makes a callback. */
+static void begin_delivered_locked(struct SCNetworkReachability *target, const struct path *path)
+{
+    struct target_state *state = target->state;
+    const struct outcome before = state->delivered;
+    struct target_hop *hop = state->parts->hop, hop_before = { 0 };
+
+    if (hop != NULL)
+        hop_before = *hop;
+    delivery_set_current_locked(target, path);
+    delivery_set_delivered_locked(target);
+    if (path->flow_unsettled && !before.flow_unsettled) {
+        state->delivered.flow = before.flow;
+        state->delivered.flow_unsettled = false;
+    }
+    if (hop != NULL && (hop->index != hop_before.index || !address_equal(&hop->address, &hop_before.address)))
+        hop->told = false;
+}
+
+/* Evaluates without waiting for RTNL. The loop's monitor evaluates again later, after the barrier. Returns 0 or an
+ * errno. */
 static int evaluate_new_schedule_locked(const struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
@@ -155,17 +175,16 @@ static int evaluate_new_schedule_locked(const struct schedule *schedule)
     if (error != 0)
         return error;
     path.flow_unsettled = (extras & QUERY_FLOW) != 0; /* reading rules and links would wait for RTNL */
-    if (state->schedules == NULL && state->parts->hop != NULL)
-        *state->parts->hop = (struct target_hop){ 0 }; /* the same for neighbours */
-    delivery_set_current_locked(target, &path);
     if (state->schedules == NULL) {
-        delivery_set_delivered_locked(target);
+        begin_delivered_locked(target, &path);
         /* A name's first result brings a callback. That of localhost is here already. */
         if (target->kind == TARGET_NAME && state->parts->lookups == NULL)
             delivery_set_owed_locked(target);
-    } else if (is_provisional(&path)) {
-        schedule_set_questions_locked(target); /* the other loops evaluate again, too: one may have known more */
+        return 0;
     }
+    delivery_set_current_locked(target, &path);
+    if (is_provisional(&path))
+        schedule_set_questions_locked(target); /* the other loops evaluate again, too: one may have known more */
     return 0;
 }
 
@@ -284,6 +303,17 @@ int schedule_add_locked(struct schedule *schedule)
 
 /* ---- Remove ----------------------------------------------------------------------------------------------------- */
 
+/* The next schedule begins anew. */
+static void end_delivered_locked(struct SCNetworkReachability *target)
+{
+    struct target_state *state = target->state;
+
+    state->delivered.flow_unsettled = true;
+    if (state->parts->hop != NULL)
+        *state->parts->hop = (struct target_hop){ 0 };
+    atomic_store_explicit(&target->published, 0, memory_order_release);
+}
+
 void schedule_remove_locked(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
@@ -307,7 +337,7 @@ void schedule_remove_locked(struct schedule *schedule)
     if (schedule->parts->name != NULL && state->schedules == NULL)
         name_stop_lookups_locked(target);
     if (state->schedules == NULL)
-        atomic_store_explicit(&target->published, 0, memory_order_release);
+        end_delivered_locked(target);
     else if (delivery_is_due_locked(target) && !state->is_delivering)
         delivery_queue_everywhere_locked(target);
 }

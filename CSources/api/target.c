@@ -139,6 +139,7 @@ static struct target_state *create_full_state(const struct target_spec *spec)
         parts->lookups->questions = parts->initial;
     parts->details = part_take(&next, details_size);
     parts->reports_flow = spec->reports_flow;
+    state->delivered.flow_unsettled = true;
     parts->hop = part_take(&next, hop_size);
     parts->network = part_take(&next, network_size);
     if (name_size > 0)

@@ -318,6 +318,53 @@ TEST_EACH(a_change_of_the_flow_makes_a_callback, families)
     assert_int_equal(flow_of(watcher.target), 0);
 }
 
+/* ---- Between Schedule and the first pass ------------------------------------------------------------------------- */
+
+/* A change that leaves the packets where they are: only the flow differs. Or their interface differs, too. */
+static const struct early_change {
+    const char *name;
+    bool stays;    /* on its interface, by a rule for its source */
+    char order[5]; /* S: Schedule, P: GetPath, C: the change */
+    int calls;     /* in the first pass */
+} early_changes[] = {
+    { "the flow, after GetPath and Schedule", true, "PSC", 1 },
+    { "the flow, between GetPath and Schedule", true, "PCS", 1 },
+    { "the flow, after Schedule and GetPath", true, "SPC", 1 },
+    { "the flow, before GetPath", true, "SCP", 0 },
+    { "the flow, between two GetPath", true, "PCPS", 0 },
+    { "the flow, which nobody has read", true, "SC", 0 },
+    { "all, after GetPath and Schedule", false, "PSC", 1 },
+    { "all, after Schedule", false, "SC", 1 },
+    { "all, between Schedule and GetPath", false, "SCP", 1 },
+    { "all, between GetPath and Schedule", false, "PCS", 1 },
+    { "nothing, after GetPath", true, "PS", 0 },
+};
+
+TEST_EACH(a_change_before_the_first_pass_is_reported_once, early_changes)
+{
+    const struct family *family = &families[0];
+    struct watcher watcher;
+    SCNetworkReachabilityRef target;
+
+    add_default(family);
+    if (row->stays) {
+        namespace_ip("rule add from %s table 100", family->near);
+        namespace_ip("route add default via %s table 100", family->gateway);
+    }
+    target = target_of(udp_socket(family->near, 4000, family->far, 53));
+    for (const char *step = row->order; *step != '\0'; step++) {
+        if (*step == 'S')
+            watcher_schedule(&watcher, target);
+        if (*step == 'P')
+            (void)flow_of(target);
+        if (*step == 'C')
+            add_better(family);
+    }
+    if (row->calls == 1)
+        EXPECT_CHANGE(&watcher, R);
+    EXPECT_QUIET(&watcher);
+}
+
 /* ---- Many connections of one server ----------------------------------------------------------------------------- */
 
 enum { MANY = 500 };

@@ -285,13 +285,84 @@ TEST(a_next_hop_that_had_failed_before_is_no_news)
 }
 
 /* The first pass of the loop comes later. */
-TEST(what_a_program_was_told_after_schedule_counts)
+TEST(what_a_program_was_told_before_the_first_pass_counts)
 {
-    set_state("192.0.2.1", "reachable");
-    watcher_schedule(&watcher, expect_option("198.51.100.7", NOTIFY));
-    assert_int_equal(next_hop_of(watcher.target), NH(Confirmed));
+    for (int scheduled = 0; scheduled < 2; scheduled++) {
+        SCNetworkReachabilityRef target = expect_option("198.51.100.7", NOTIFY);
+
+        set_state("192.0.2.1", "reachable");
+        if (scheduled == 0)
+            assert_int_equal(next_hop_of(target), NH(Confirmed));
+        watcher_schedule(&watcher, target);
+        if (scheduled == 1)
+            assert_int_equal(next_hop_of(target), NH(Confirmed));
+        set_state("192.0.2.1", "failed");
+        EXPECT_CHANGE(&watcher, R);
+        EXPECT_QUIET(&watcher);
+        watcher_stop(&watcher);
+    }
+}
+
+TEST(a_failure_of_which_a_program_was_told_before_schedule_is_no_news)
+{
+    SCNetworkReachabilityRef target = expect_option("198.51.100.7", NOTIFY);
+
     set_state("192.0.2.1", "failed");
+    assert_int_equal(next_hop_of(target), NH(Failed));
+    watcher_schedule(&watcher, target);
+    EXPECT_QUIET(&watcher);
+    set_state("192.0.2.1", "reachable");
     EXPECT_CHANGE(&watcher, R);
+    EXPECT_QUIET(&watcher);
+    watcher_stop(&watcher);
+}
+
+/* The library cannot see that it responds later. */
+TEST(a_failure_that_the_kernel_forgets_before_the_first_pass_ends)
+{
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+    SCNetworkReachabilityRef target = expect_option("198.51.100.7", NOTIFY | PATH);
+
+    set_state("192.0.2.1", "failed");
+    assert_int_equal(next_hop_of(target), NH(Failed));
+    watcher_schedule(&watcher, target);
+    namespace_ip("neigh del 192.0.2.1 dev a");
+    EXPECT_CHANGE(&watcher, R);
+    assert_true(SCNetworkReachabilityGetLastPath(target, &path));
+    assert_int_equal(path.nextHop, NH(Unknown));
+    EXPECT_QUIET(&watcher);
+    watcher_stop(&watcher);
+}
+
+/* What was told of another next hop does not count. */
+TEST(a_next_hop_that_comes_before_schedule_and_had_failed_is_no_news)
+{
+    SCNetworkReachabilityRef target = expect_option("198.51.100.7", NOTIFY);
+
+    set_state("192.0.2.1", "reachable");
+    assert_int_equal(next_hop_of(target), NH(Confirmed));
+    set_state("192.0.2.9", "failed");
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.9");
+    watcher_schedule(&watcher, target);
+    EXPECT_QUIET(&watcher);
+    set_state("192.0.2.9", "reachable");
+    EXPECT_CHANGE(&watcher, R);
+    watcher_stop(&watcher);
+}
+
+/* What a program was told counts until Unschedule. */
+TEST(a_second_schedule_begins_anew)
+{
+    SCNetworkReachabilityRef target = SCNetworkReachabilityRetain(expect_option("198.51.100.7", NOTIFY));
+
+    set_state("192.0.2.1", "reachable");
+    watcher_start(&watcher, target);
+    assert_int_equal(next_hop_of(target), NH(Confirmed));
+    watcher_stop(&watcher);
+    set_state("192.0.2.1", "failed");
+    watcher_schedule(&watcher, target);
+    EXPECT_QUIET(&watcher);
+    watcher_stop(&watcher);
 }
 
 TEST(another_route_ends_the_failure_of_the_next_hop)
