@@ -4,7 +4,9 @@
 
 /* When answers end without a message. All answers over one IPv6 route share its lifetime, and with it a bucket. One of
  * them, the probe, is queried to see whether the route is still there, and for how long. If it is not, the others are
- * queried, too: see entry_file. Under the loop's lock. */
+ * queried, too: see entry_file. A router advertisement can change the lifetime without a message about the route. If it
+ * contains a prefix, the kernel sends RTM_NEWPREFIX: the probes are queried after that, and every 5 s while a route
+ * expires. Under the loop's lock. */
 
 #include "watch/entry.h"
 

@@ -5,7 +5,10 @@
 /*
  * The gateways of a monitor's paths, as far as the kernel's choice of a route depends on whether they respond: those of
  * IPv6, of equal IPv4 default routes and of legs. Only messages about their neighbour entries announce that. The
- * kernel's filter passes the messages about them, and about no other neighbours, see route_filter.h.
+ * kernel's filter passes the messages about them, and about no other neighbours, see route_filter.h. There are many, so
+ * the socket joins their group with the first such gateway, behind a filter that passes a message if a gateway fails,
+ * or if one that has failed changes; where IPv4 has a choice, each change. The state of a new one is read once after
+ * that.
  *
  * At most ROUTE_FILTER_GATEWAYS; others are ignored. A gateway takes the place of one that no path has. Only the thread
  * that drives the loop uses this.
