@@ -17,10 +17,16 @@ type hub struct {
 	file   *os.File
 	ended  chan struct{} // closed when the goroutine ends after a failure, with the failure in err
 	err    error
-	empty  chan struct{}       // closed after the last watcher
-	driver sync.Mutex          // only one goroutine at a time drives the loop
-	mutex  sync.Mutex          // for members
-	member map[target]*Watcher // those that are scheduled
+	empty  chan struct{}      // closed after the last watcher
+	driver sync.Mutex         // only one goroutine at a time drives the loop
+	mutex  sync.Mutex         // for members
+	member map[target]*member // those that are scheduled
+}
+
+// A member is what the hub knows of a watcher.
+type member struct {
+	target  target
+	changed chan struct{} // has an element when the hub has seen a change
 }
 
 var hubs struct {
@@ -29,7 +35,7 @@ var hubs struct {
 }
 
 // join schedules a watcher's target on the hub.
-func join(w *Watcher) (*hub, error) {
+func join(m *member) (*hub, error) {
 	hubs.Lock()
 	defer hubs.Unlock()
 	if hubs.current == nil {
@@ -42,27 +48,27 @@ func join(w *Watcher) (*hub, error) {
 	}
 	h := hubs.current
 	h.mutex.Lock()
-	h.member[w.target] = w
+	h.member[m.target] = m
 	h.mutex.Unlock()
-	if err := h.loop.schedule(w.target); err != nil {
-		h.remove(w)
+	if err := h.loop.schedule(m.target); err != nil {
+		h.remove(m)
 		return nil, err
 	}
 	return h, nil
 }
 
 // leave is the end of join.
-func (h *hub) leave(w *Watcher) {
+func (h *hub) leave(m *member) {
 	hubs.Lock()
 	defer hubs.Unlock()
-	h.loop.unschedule(w.target)
-	h.remove(w)
+	h.loop.unschedule(m.target)
+	h.remove(m)
 }
 
 // remove ends the goroutine after the last watcher. The caller has the lock of hubs.
-func (h *hub) remove(w *Watcher) {
+func (h *hub) remove(m *member) {
 	h.mutex.Lock()
-	delete(h.member, w.target)
+	delete(h.member, m.target)
 	isEmpty := len(h.member) == 0
 	h.mutex.Unlock()
 	if isEmpty {
@@ -90,7 +96,7 @@ func newHub() (*hub, error) {
 		return nil, err
 	}
 	return &hub{loop: loop, file: file, ended: make(chan struct{}), empty: make(chan struct{}),
-		member: map[target]*Watcher{}}, nil
+		member: map[target]*member{}}, nil
 }
 
 // pollable returns a copy of a descriptor for Go's poller. Closing the copy does not close the descriptor.
@@ -112,11 +118,11 @@ func (h *hub) perform() error {
 	defer h.driver.Unlock()
 	return h.loop.perform(func(changed target) {
 		h.mutex.Lock()
-		w := h.member[changed]
+		m := h.member[changed]
 		h.mutex.Unlock()
-		if w != nil {
+		if m != nil {
 			select {
-			case w.changed <- struct{}{}:
+			case m.changed <- struct{}{}:
 			default: // it has not handled the last one yet
 			}
 		}

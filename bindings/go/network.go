@@ -8,7 +8,9 @@ package reachability
 import "C"
 
 import (
+	"context"
 	"net/netip"
+	"reflect"
 	"unsafe"
 )
 
@@ -38,6 +40,8 @@ type Way struct {
 type Network struct {
 	IPv4                  DefaultPath // the way that the kernel chooses
 	IPv6                  DefaultPath
+	IPv4LoopbackFlags     Flags // of 127.0.0.1
+	IPv6LoopbackFlags     Flags // of ::1
 	Ways                  []Way // first the kernel's choice for IPv4, then that for IPv6, then all others by metric
 	WaysAreComplete       bool  // false: only the ways that the kernel chooses are known
 	NameServers           []netip.Addr
@@ -48,11 +52,45 @@ type Network struct {
 // CurrentNetwork returns all default paths of the calling thread's network namespace now. It queries the kernel, at
 // least four queries for each interface.
 func CurrentNetwork() (Network, error) {
-	t, err := question{remote: netip.IPv4Unspecified(), notify: notifyNetwork}.newTarget()
+	t, err := newNetworkTarget()
 	if err != nil {
 		return Network{}, err
 	}
 	defer t.release()
+	return t.network()
+}
+
+// A NetworkWatcher watches all default paths and name servers of a network namespace until its context is done.
+type NetworkWatcher struct{ feed *feed[Network] }
+
+// WatchNetwork watches the calling thread's network namespace until the context is done.
+func WatchNetwork(ctx context.Context) (*NetworkWatcher, error) {
+	t, err := newNetworkTarget()
+	if err != nil {
+		return nil, err
+	}
+	isSame := func(network, other Network) bool { return reflect.DeepEqual(network, other) }
+	w := &NetworkWatcher{newFeed(t, t.network, isSame)}
+	if err := w.feed.start(ctx); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Networks returns the channel of networks: first the current one, then each that differs from the last. If several changes
+// come while the receiver is busy, it gets only the newest. The channel is closed when the context is done, or after a
+// failure.
+func (w *NetworkWatcher) Networks() <-chan Network { return w.feed.values }
+
+// Err returns why the channel was closed: the context's error, or an *Error. It returns nil while the channel is open.
+func (w *NetworkWatcher) Err() error { return w.feed.reason() }
+
+func newNetworkTarget() (target, error) {
+	return question{remote: netip.IPv4Unspecified(), notify: notifyNetwork}.newTarget()
+}
+
+// network returns the network. If the target is scheduled, it is that of the latest evaluation.
+func (t target) network() (Network, error) {
 	network := C.SCNetworkReachabilityNetwork{size: C.sizeof_SCNetworkReachabilityNetwork}
 	ways := make([]C.SCNetworkReachabilityWay, 8)
 	for {
@@ -75,6 +113,8 @@ func goNetwork(network *C.SCNetworkReachabilityNetwork, ways []C.SCNetworkReacha
 	result := Network{
 		IPv4:                  goDefaultPath(&network.ipv4),
 		IPv6:                  goDefaultPath(&network.ipv6),
+		IPv4LoopbackFlags:     Flags(network.ipv4LoopbackFlags),
+		IPv6LoopbackFlags:     Flags(network.ipv6LoopbackFlags),
 		WaysAreComplete:       network.waysAreComplete != 0,
 		NameServerIsReachable: network.nameServerIsReachable != 0,
 		Evidence:              Evidence(network.evidence),

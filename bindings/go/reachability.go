@@ -22,7 +22,6 @@ import (
 	"errors"
 	"net/netip"
 	"strings"
-	"sync"
 )
 
 // A Transport is the protocol of the packets to a port.
@@ -131,61 +130,28 @@ func (t Target) follow(ctx context.Context, condition func(Path) bool) (Path, er
 }
 
 // A Watcher watches a target until its context is done.
-type Watcher struct {
-	target         target
-	reportsNextHop bool
-
-	changed chan struct{} // has an element when the hub has seen a change
-	paths   chan Path
-	ended   chan struct{} // closed before paths
-	err     error         // written before ended is closed
-
-	use        sync.RWMutex // held while the target is used by the methods below, or released
-	isReleased bool
-}
+type Watcher struct{ feed *feed[Path] }
 
 // Addresses returns the addresses of the host, in the order of its look-up. It is nil while the name is not resolved, for the
 // default path, and after the end of the watcher.
-func (w *Watcher) Addresses() []netip.Addr {
-	w.use.RLock()
-	defer w.use.RUnlock()
-	if w.isReleased {
-		return nil
-	}
-	return w.target.addresses()
+func (w *Watcher) Addresses() (addresses []netip.Addr) {
+	w.feed.whileAlive(func() { addresses = w.feed.target.addresses() })
+	return addresses
 }
 
 // String describes the target and all that is known about it. The text is for people, and empty after the end of the watcher.
-func (w *Watcher) String() string {
-	w.use.RLock()
-	defer w.use.RUnlock()
-	if w.isReleased {
-		return ""
-	}
-	return w.target.description()
-}
-
-func (w *Watcher) release() {
-	w.use.Lock()
-	defer w.use.Unlock()
-	w.isReleased = true
-	w.target.release()
+func (w *Watcher) String() (text string) {
+	w.feed.whileAlive(func() { text = w.feed.target.description() })
+	return text
 }
 
 // Paths returns the channel of paths: first the current path, then each that differs from the last. If several changes come
 // while the receiver is busy, it gets only the newest path. The channel is closed when the context is done, or after a
 // failure.
-func (w *Watcher) Paths() <-chan Path { return w.paths }
+func (w *Watcher) Paths() <-chan Path { return w.feed.values }
 
 // Err returns why the channel was closed: the context's error, or an *Error. It returns nil while the channel is open.
-func (w *Watcher) Err() error {
-	select {
-	case <-w.ended:
-		return w.err
-	default:
-		return nil
-	}
-}
+func (w *Watcher) Err() error { return w.feed.reason() }
 
 // Watch watches the target until the context is done. A name is looked up in the background: until the first result the
 // reason is ReasonNamePending, and the flags are those of the default path.
@@ -202,73 +168,17 @@ func (t Target) Watch(ctx context.Context) (*Watcher, error) {
 
 // watchTarget returns the watcher of a C target, which it releases.
 func watchTarget(ctx context.Context, cTarget target, reportsNextHop bool) (*Watcher, error) {
-	w := &Watcher{
-		target:         cTarget,
-		reportsNextHop: reportsNextHop,
-
-		changed: make(chan struct{}, 1),
-		paths:   make(chan Path, 1),
-		ended:   make(chan struct{}),
+	// That the next hop has failed counts only if the watcher reports it. Nothing reports that it was confirmed.
+	isSame := func(path, other Path) bool {
+		if reportsNextHop && (path.NextHop == NextHopFailed) != (other.NextHop == NextHopFailed) {
+			return false
+		}
+		path.NextHop = other.NextHop
+		return path == other
 	}
-	h, err := join(w)
-	if err != nil {
-		cTarget.release()
+	w := &Watcher{newFeed(cTarget, cTarget.lastPath, isSame)}
+	if err := w.feed.start(ctx); err != nil {
 		return nil, err
 	}
-	go func() {
-		w.err = w.run(ctx, h)
-		h.leave(w)
-		w.release()
-		close(w.ended)
-		close(w.paths)
-	}()
 	return w, nil
-}
-
-// run sends paths until the context is done, and returns why it ended.
-func (w *Watcher) run(ctx context.Context, h *hub) error {
-	if err := h.perform(); err != nil {
-		return err
-	}
-	var sent, received Path
-	for {
-		path, err := w.target.lastPath()
-		if err != nil {
-			return err
-		}
-		if !w.isSame(path, sent) {
-			received = w.replace(path, sent, received)
-			sent = path
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-h.ended:
-			return h.err
-		case <-w.changed:
-		}
-	}
-}
-
-// replace sends a path instead of the last one, `sent`, if that has not been received, and returns what was received last.
-func (w *Watcher) replace(path, sent, received Path) Path {
-	select {
-	case <-w.paths:
-	default:
-		received = sent
-	}
-	if !w.isSame(path, received) {
-		w.paths <- path
-	}
-	return received
-}
-
-// isSame reports whether a path is no news after another one. That the next hop has failed counts only if the watcher reports
-// it. Nothing reports that it was confirmed.
-func (w *Watcher) isSame(path, other Path) bool {
-	if w.reportsNextHop && (path.NextHop == NextHopFailed) != (other.NextHop == NextHopFailed) {
-		return false
-	}
-	path.NextHop = other.NextHop
-	return path == other
 }

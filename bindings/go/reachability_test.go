@@ -213,6 +213,53 @@ func TestWaitEndsWhenTheHostBecomesReachable(t *testing.T) {
 	}
 }
 
+// Before the first callback of the library, the ways may not be complete.
+func expectWays(t *testing.T, watcher *NetworkWatcher, count int) Network {
+	t.Helper()
+	for network := range watcher.Networks() {
+		if network.WaysAreComplete && len(network.Ways) == count {
+			return network
+		}
+	}
+	t.Fatalf("no network with %d ways: %v", count, watcher.Err())
+	return Network{}
+}
+
+func TestNetworkChannelReceivesTheCurrentNetworkAndEachChange(t *testing.T) {
+	withRoute(t)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	watcher, err := WatchNetwork(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network := expectWays(t, watcher, 1)
+	if way := network.Ways[0]; way.Interface.Name != "e0" || way.IPv4.Gateway != netip.MustParseAddr("10.0.0.1") {
+		t.Errorf("%+v", network)
+	}
+	if network.IPv4LoopbackFlags&Reachable == 0 {
+		t.Errorf("%+v", network)
+	}
+	ip(t, "addr add 10.0.1.2/24 dev e1")
+	defer ip(t, "addr del 10.0.1.2/24 dev e1")
+	ip(t, "route add default via 10.0.1.1 metric 10")
+	if network = expectWays(t, watcher, 2); network.Ways[0].Interface.Name != "e0" || network.Ways[1].IPv4.Metric != 10 {
+		t.Errorf("%+v", network)
+	}
+	ip(t, "route flush exact default")
+	if network = expectWays(t, watcher, 0); network.IPv4.IsReachable() || network.IPv4.Reason != ReasonNoRoute {
+		t.Errorf("%+v", network)
+	}
+	ip(t, "route add default via 10.0.0.1")
+	expectWays(t, watcher, 1)
+	cancel()
+	for range watcher.Networks() {
+	}
+	if !errors.Is(watcher.Err(), context.Canceled) {
+		t.Error(watcher.Err())
+	}
+}
+
 func TestNetworkHasTheWays(t *testing.T) {
 	if network, err := CurrentNetwork(); err != nil || len(network.Ways) != 0 || network.IPv4.IsReachable() {
 		t.Errorf("%+v, %v", network, err)

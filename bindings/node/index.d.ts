@@ -122,6 +122,9 @@ export interface Network {
   /** The way that the kernel chooses. */
   readonly ipv4: DefaultPath;
   readonly ipv6: DefaultPath;
+  /** Those of 127.0.0.1 and ::1. */
+  readonly ipv4LoopbackFlags: number;
+  readonly ipv6LoopbackFlags: number;
   /** First the kernel's choice for IPv4, then that for IPv6, then all others by metric. */
   readonly ways: readonly Way[];
   /** False: only the ways that the kernel chooses are known. */
@@ -143,10 +146,25 @@ export interface ReachabilityError extends Error {
 }
 
 /**
- * Iterates over the paths to a host: first the current one, then each that differs from the last. If several changes
- * come while the program is busy, it gets only the newest path. An open watch keeps the process alive.
+ * Iterates over paths or networks: first the current one, then each that differs from the last. If several changes come while
+ * the program is busy, it gets only the newest. An open watch keeps the process alive.
  */
-export declare class Watch implements AsyncIterableIterator<Path> {
+declare class Changes<Value> implements AsyncIterableIterator<Value> {
+  protected constructor();
+  /** The open watch does not keep the process alive. */
+  unref(): this;
+  /** The opposite, which is the default. */
+  ref(): this;
+  next(): Promise<IteratorResult<Value, undefined>>;
+  /** Ends the watch and its iteration. `break` does the same. */
+  close(): void;
+  return(): Promise<IteratorResult<Value, undefined>>;
+  [Symbol.asyncIterator](): this;
+  // Also [Symbol.asyncDispose](), for `await using`, which older versions of TypeScript do not know.
+}
+
+/** Iterates over the paths to a host. */
+export declare class Watch extends Changes<Path> {
   constructor(host?: string | null, options?: WatchOptions);
   /** The path now. Queries the kernel, which takes some microseconds. */
   readonly path: Path;
@@ -154,16 +172,13 @@ export declare class Watch implements AsyncIterableIterator<Path> {
   readonly addresses: readonly string[];
   /** A text for people and logs. */
   readonly description: string;
-  /** The open watch does not keep the process alive. */
-  unref(): this;
-  /** The opposite, which is the default. */
-  ref(): this;
-  next(): Promise<IteratorResult<Path, undefined>>;
-  /** Ends the watch and its iteration. `break` does the same. */
-  close(): void;
-  return(): Promise<IteratorResult<Path, undefined>>;
-  [Symbol.asyncIterator](): this;
-  // Also [Symbol.asyncDispose](), for `await using`, which older versions of TypeScript do not know.
+}
+
+/** Iterates over the network. In the first one, `waysAreComplete` can be false. */
+export declare class NetworkWatch extends Changes<Network> {
+  constructor(options?: SignalOptions);
+  /** The network as it was evaluated last. */
+  readonly network: Network;
 }
 
 /**
@@ -245,6 +260,9 @@ export declare class RetryTimer {
 
 /** All default paths and name servers now, by queries to the kernel. */
 export declare function network(): Network;
+
+/** Watches all default paths and name servers. */
+export declare function watchNetwork(options?: SignalOptions): NetworkWatch;
 
 /** The version of the loaded library: "0.1.0". */
 export declare const libraryVersion: string;

@@ -151,6 +151,8 @@ function createSocketTarget(socket) {
   return call('createWithSocket', descriptor);
 }
 
+const lastPathOf = (target) => pathFrom(call('lastPath', target));
+
 const asyncDispose = Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose');
 
 /** What watchSocket() gives to Watch instead of a host. */
@@ -160,37 +162,26 @@ class SocketTarget {
   }
 }
 
-/** An asynchronous iterator: see index.d.ts. */
-class Watch {
+/** An asynchronous iterator of what `read` returns, while that is news. */
+class Changes {
   #target;
-  #last = null; // what was news in the path that the user got last
-  #reportsNextHop;
-  #waiting = []; // the functions of promises that wait for a path
+  #read;
+  #newsOf;
+  #last = null; // what was news in the value that the user got last
+  #waiting = []; // the functions of promises that wait for a value
   #isClosed = false;
   #signal;
   #owesReason = false; // no promise waited when the signal came: the next one gets its reason
   #onAbort = () => this.close();
 
-  constructor(host, options = {}) {
-    checkOptions(options, ...(host instanceof SocketTarget ? [] : [...targetOptions, 'reportsNextHop']), 'signal');
-    this.#target = host instanceof SocketTarget ? host.target : createTarget(host, options);
-    this.#reportsNextHop = Boolean(options.reportsNextHop);
-    this.#signal = options.signal;
+  constructor(target, signal, read, newsOf) {
+    this.#target = target;
+    this.#signal = signal;
+    this.#read = read;
+    this.#newsOf = newsOf;
     this.#signal?.throwIfAborted();
     call('watch', this.#target, () => this.#settle());
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
-  }
-
-  get path() {
-    return pathFrom(call('path', this.#target));
-  }
-
-  get addresses() {
-    return call('addresses', this.#target);
-  }
-
-  get description() {
-    return call('description', this.#target);
   }
 
   ref() {
@@ -215,15 +206,15 @@ class Watch {
     });
   }
 
-  // Gives the path to the first promise, if it differs from the last one.
+  // Gives the value to the first promise, if it differs from the last one.
   #settle() {
     if (this.#waiting.length === 0) return;
     try {
-      const path = pathFrom(call('lastPath', this.#target));
-      const news = newsOf(path, this.#reportsNextHop);
+      const value = this.#read(this.#target);
+      const news = this.#newsOf(value);
       if (news === this.#last) return;
       this.#last = news;
-      this.#waiting.shift().resolve({ done: false, value: path });
+      this.#waiting.shift().resolve({ done: false, value });
     } catch (error) {
       this.#waiting.shift().reject(error);
     }
@@ -253,6 +244,31 @@ class Watch {
 
   [Symbol.asyncIterator]() {
     return this;
+  }
+}
+
+/** See index.d.ts. */
+class Watch extends Changes {
+  #target;
+
+  constructor(host, options = {}) {
+    checkOptions(options, ...(host instanceof SocketTarget ? [] : [...targetOptions, 'reportsNextHop']), 'signal');
+    const target = host instanceof SocketTarget ? host.target : createTarget(host, options);
+    const reportsNextHop = Boolean(options.reportsNextHop);
+    super(target, options.signal, lastPathOf, (path) => newsOf(path, reportsNextHop));
+    this.#target = target;
+  }
+
+  get path() {
+    return pathFrom(call('path', this.#target));
+  }
+
+  get addresses() {
+    return call('addresses', this.#target);
+  }
+
+  get description() {
+    return call('description', this.#target);
   }
 }
 
@@ -320,12 +336,12 @@ class RetryTimer {
     this.#target = createTarget(host, options);
     call('watch', this.#target, () => this.#changed());
     call('keepAlive', this.#target, false); // the timer of sleep() does
-    this.#observe(pathFrom(call('lastPath', this.#target)));
+    this.#observe(lastPathOf(this.#target));
   }
 
   #changed() {
     try {
-      this.#observe(pathFrom(call('lastPath', this.#target)));
+      this.#observe(lastPathOf(this.#target));
       this.#wakeIfDue();
     } catch (error) {
       this.#settle('reject', error);
@@ -406,11 +422,15 @@ class RetryTimer {
   }
 }
 
-function network() {
-  const raw = call('network', call('create', null, null, '0.0.0.0', null, 0, notifyNetwork, 0, 0, 0));
+const createNetworkTarget = () => call('create', null, null, '0.0.0.0', null, 0, notifyNetwork, 0, 0, 0);
+
+function networkOf(target) {
+  const raw = call('network', target);
   return Object.freeze({
     ipv4: defaultPathFrom(raw.ipv4),
     ipv6: defaultPathFrom(raw.ipv6),
+    ipv4LoopbackFlags: raw.ipv4LoopbackFlags,
+    ipv6LoopbackFlags: raw.ipv6LoopbackFlags,
     ways: Object.freeze(raw.ways.map(wayFrom)),
     waysAreComplete: raw.waysAreComplete !== 0,
     nameServers: Object.freeze(raw.nameServers),
@@ -419,7 +439,27 @@ function network() {
   });
 }
 
+const network = () => networkOf(createNetworkTarget());
+
+/** See index.d.ts. */
+class NetworkWatch extends Changes {
+  #target;
+
+  constructor(options = {}) {
+    checkOptions(options, 'signal');
+    const target = createNetworkTarget();
+    super(target, options.signal, networkOf, JSON.stringify);
+    this.#target = target;
+  }
+
+  get network() {
+    return networkOf(this.#target);
+  }
+}
+
+const watchNetwork = (options) => new NetworkWatch(options);
+
 module.exports = {
-  Flags, Flow, RetryTimer, Watch, check, checkSocket, libraryVersion: addon.version, network, waitUntilReachable, watch,
-  watchSocket,
+  Flags, Flow, NetworkWatch, RetryTimer, Watch, check, checkSocket, libraryVersion: addon.version, network,
+  waitUntilReachable, watch, watchNetwork, watchSocket,
 };

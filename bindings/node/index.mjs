@@ -2,6 +2,7 @@
 import reachability from './index.js';
 
 export const {
-  Flags, Flow, RetryTimer, Watch, check, checkSocket, libraryVersion, network, waitUntilReachable, watch, watchSocket,
+  Flags, Flow, NetworkWatch, RetryTimer, Watch, check, checkSocket, libraryVersion, network, waitUntilReachable, watch,
+  watchNetwork, watchSocket,
 } = reachability;
 export default reachability;

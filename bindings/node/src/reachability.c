@@ -522,6 +522,8 @@ static napi_value network_object(napi_env env, const SCNetworkReachabilityNetwor
     napi_set_named_property(env, object, "ways", array);
     set_default_path(env, object, "ipv4", &network->ipv4);
     set_default_path(env, object, "ipv6", &network->ipv6);
+    set_number(env, object, "ipv4LoopbackFlags", network->ipv4LoopbackFlags);
+    set_number(env, object, "ipv6LoopbackFlags", network->ipv6LoopbackFlags);
     set_number(env, object, "waysAreComplete", network->waysAreComplete);
     set_number(env, object, "nameServerIsReachable", network->nameServerIsReachable);
     set_number(env, object, "evidence", network->evidence);

@@ -8,7 +8,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const { before, beforeEach, test } = require('node:test');
 const { Worker } = require('node:worker_threads');
-const { Flags, check, libraryVersion, network, waitUntilReachable, watch } = require('..');
+const { Flags, check, libraryVersion, network, waitUntilReachable, watch, watchNetwork } = require('..');
 
 const DEFAULT = 'default via 10.0.0.1';
 const ip = (command) => execFileSync('ip', command.split(' '));
@@ -219,6 +219,34 @@ test('network has the ways', () => {
   assert.equal(now.waysAreComplete, true);
   toggle('del');
   assert.deepEqual(network().ways, []);
+});
+
+test('iteration over the network gets the current one and each change', async () => {
+  for (const command of ['link add e1 type ifb', 'addr add 10.0.1.2/24 dev e1', 'link set e1 up']) ip(command);
+  const networks = watchNetwork();
+  // Before the first callback of the library, the ways may not be complete.
+  const nextWithWays = async (count) => {
+    for (;;) {
+      const { value } = await networks.next();
+      if (value.waysAreComplete && value.ways.length === count) return value;
+    }
+  };
+  const one = await nextWithWays(1);
+  assert.deepEqual([one.ways[0].interface.name, one.ways[0].ipv4.gateway], ['e0', '10.0.0.1']);
+  assert.ok(one.ipv4LoopbackFlags & Flags.reachable);
+  ip('route add default via 10.0.1.1 metric 10');
+  const two = await nextWithWays(2);
+  assert.deepEqual([two.ways[1].interface.name, two.ways[1].ipv4.metric], ['e1', 10]);
+  assert.deepEqual(networks.network, two);
+  ip('route flush exact default');
+  assert.equal((await nextWithWays(0)).ipv4.reason, 'noRoute');
+  toggle('add');
+  await nextWithWays(1);
+  const last = networks.next();
+  networks.close();
+  assert.equal((await last).done, true);
+  ip('link del e1');
+  assert.throws(() => watchNetwork({ mark: 1 }), TypeError);
 });
 
 test('watch has addresses and a description', async () => {

@@ -38,11 +38,11 @@ mod target;
 mod watch;
 
 pub use error::{library_version, Error, Result};
-pub use network::{network, DefaultPath, Network, Way};
+pub use network::{network, watch_network, watch_network_async, DefaultPath, Network, Way};
 pub use path::{Evidence, Flags, Flow, Interface, InterfaceType, NextHop, Path, Reason};
 pub use poll_watch::PollWatch;
 pub use retry_timer::{RetryTimer, Wake};
 pub use socket_target::SocketTarget;
-pub use stream::{Next, Paths};
+pub use stream::{Changes, Networks, Next, Paths};
 pub use target::{Target, Transport};
 pub use watch::{StopHandle, Watch};

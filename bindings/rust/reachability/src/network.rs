@@ -8,7 +8,9 @@ use reachability_sys as sys;
 
 use crate::error::{Error, Result};
 use crate::path::{address_from, Evidence, Flags, Interface, InterfaceType, Reason};
-use crate::target::{RawTarget, Target};
+use crate::stream::Networks;
+use crate::target::{RawTarget, Target, Value};
+use crate::watch::Watch;
 
 /// The way of packets of one family for which only a default route matches.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -52,6 +54,10 @@ pub struct Network {
     pub ipv4: DefaultPath,
     /// The way that the kernel chooses for IPv6.
     pub ipv6: DefaultPath,
+    /// Those of 127.0.0.1.
+    pub ipv4_loopback_flags: Flags,
+    /// Those of `::1`.
+    pub ipv6_loopback_flags: Flags,
     /// First the way that the kernel chooses for IPv4, then the one for IPv6, then all others by metric.
     pub ways: Vec<Way>,
     /// False: only the ways that the kernel chooses are known.
@@ -69,7 +75,39 @@ pub struct Network {
 /// # Errors
 /// The library's: an errno if the kernel could not be queried, or `/etc/resolv.conf` not read.
 pub fn network() -> Result<Network> {
-    read(&Target::default_path().create_with(sys::kSCNetworkReachabilityOptionNotifyNetwork)?)
+    read(&create()?)
+}
+
+/// Watches all default paths and name servers of the calling thread's network namespace: an iterator that blocks. In the
+/// first network, `ways_are_complete` can be false.
+///
+/// # Errors
+/// The library's: an errno if the sockets could not be opened.
+#[allow(clippy::module_name_repetitions)] // the module is private
+pub fn watch_network() -> Result<Watch<Network>> {
+    Watch::new(create()?)
+}
+
+/// The same as [`watch_network`]: an asynchronous stream for any executor.
+///
+/// # Errors
+/// Those of [`watch_network`].
+pub fn watch_network_async() -> Result<Networks> {
+    Networks::new(create()?)
+}
+
+fn create() -> Result<RawTarget> {
+    Target::default_path().create_with(sys::kSCNetworkReachabilityOptionNotifyNetwork)
+}
+
+impl Value for Network {
+    fn read(target: &RawTarget) -> Result<Network> {
+        read(target)
+    }
+
+    fn is_news(&self, last: &Network, _: &RawTarget) -> bool {
+        self != last
+    }
 }
 
 fn read(target: &RawTarget) -> Result<Network> {
@@ -99,6 +137,8 @@ impl Network {
         Network {
             ipv4: DefaultPath::new(&network.ipv4),
             ipv6: DefaultPath::new(&network.ipv6),
+            ipv4_loopback_flags: Flags(network.ipv4LoopbackFlags),
+            ipv6_loopback_flags: Flags(network.ipv6LoopbackFlags),
             ways: ways.iter().map(Way::new).collect(),
             ways_are_complete: network.waysAreComplete != 0,
             name_servers: servers.filter_map(address_from).collect(),

@@ -43,12 +43,7 @@ impl PollWatch {
     /// The library's.
     pub fn next_change(&mut self) -> Result<Option<Path>> {
         self.perform()?;
-        let path = self.target.last_path()?;
-        if !self.target.is_news(&path, self.last.as_ref()) {
-            return Ok(None);
-        }
-        self.last = Some(path.clone());
-        Ok(Some(path))
+        self.target.news(&mut self.last)
     }
 
     /// The path now. Queries the kernel, which takes some microseconds.

@@ -124,7 +124,7 @@ fn random() -> f64 {
 ///
 /// The library's one thread serves all timers.
 pub struct RetryTimer {
-    subscription: Subscription,
+    subscription: Subscription<Path>,
     trigger: Trigger,
     jitter: Duration,
     min_interval: Duration,
@@ -215,7 +215,7 @@ impl fmt::Debug for RetryTimer {
 
 /// The next path. None: the alarm came first.
 struct NextWithin<'a, Alarm> {
-    subscription: &'a mut Subscription,
+    subscription: &'a mut Subscription<Path>,
     alarm: Pin<Box<Alarm>>,
 }
 

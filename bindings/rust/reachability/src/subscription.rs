@@ -12,8 +12,7 @@ use std::time::Instant;
 use reachability_sys as sys;
 
 use crate::error::{Error, Result};
-use crate::path::Path;
-use crate::target::RawTarget;
+use crate::target::{RawTarget, Value};
 
 #[derive(Default)]
 struct State {
@@ -69,15 +68,15 @@ unsafe extern "C" fn perform_here(_: *mut c_void, work: sys::SCSchedulerWork, ar
     work(argument);
 }
 
-pub(crate) struct Subscription {
+pub(crate) struct Subscription<V> {
     pub target: RawTarget,
     pub shared: Arc<Shared>,
-    last: Option<Path>,
+    last: Option<V>,
     process: u32,
 }
 
-impl Subscription {
-    pub fn new(target: RawTarget) -> Result<Subscription> {
+impl<V: Value> Subscription<V> {
+    pub fn new(target: RawTarget) -> Result<Subscription<V>> {
         let shared = Arc::new(Shared::default());
         let info = Arc::into_raw(Arc::clone(&shared));
         let mut context = sys::SCNetworkReachabilityContext {
@@ -105,9 +104,9 @@ impl Subscription {
         Ok(Subscription { target, shared, last: None, process: process::id() })
     }
 
-    /// The newest path, if it differs from the last one that this returned. Without one, the waker is kept for the next
+    /// The newest value, if it differs from the last one that this returned. Without one, the waker is kept for the next
     /// change.
-    pub fn next_change(&mut self, waker: Option<&Waker>) -> Result<Option<Path>> {
+    pub fn next_change(&mut self, waker: Option<&Waker>) -> Result<Option<V>> {
         self.refuse_in_child()?;
         loop {
             {
@@ -116,12 +115,11 @@ impl Subscription {
                     state.waker = waker.cloned();
                     return Ok(None);
                 }
-                state.is_unchanged = true; // before the path is read: what comes then is a change
+                state.is_unchanged = true; // before the value is read: what comes then is a change
             }
-            let path = self.target.last_path()?;
-            if self.target.is_news(&path, self.last.as_ref()) {
-                self.last = Some(path.clone());
-                return Ok(Some(path));
+            let news = self.target.news(&mut self.last)?;
+            if news.is_some() {
+                return Ok(news);
             }
         }
     }
@@ -135,7 +133,7 @@ impl Subscription {
         }
     }
 
-    /// Blocks until the path may have changed, or the watch is stopped. Returns false if the end comes before.
+    /// Blocks until the value may have changed, or the watch is stopped. Returns false if the end comes before.
     pub fn wait(&self, end: Option<Instant>) -> bool {
         let mut state = self.shared.lock();
         while state.is_unchanged && !state.is_stopped {
@@ -149,7 +147,7 @@ impl Subscription {
     }
 }
 
-impl Drop for Subscription {
+impl<V> Drop for Subscription<V> {
     fn drop(&mut self) {
         // A callback that has begun may finish later. The context has a reference of its own.
         unsafe { sys::SCNetworkReachabilitySetScheduler(self.target.reference, ptr::null()) };

@@ -269,9 +269,30 @@ impl Target {
 
 type GetPath = unsafe extern "C" fn(sys::SCNetworkReachabilityRef, *mut sys::SCNetworkReachabilityPath) -> u8;
 
+/// What is watched: a [`Path`] or a [`Network`](crate::Network). Programs do not implement or call it.
+pub trait Value: Sized + Clone + Unpin {
+    #[doc(hidden)]
+    fn read(target: &RawTarget) -> Result<Self>;
+    #[doc(hidden)]
+    fn is_news(&self, last: &Self, target: &RawTarget) -> bool;
+}
+
+impl Value for Path {
+    fn read(target: &RawTarget) -> Result<Path> {
+        target.last_path()
+    }
+
+    /// That the next hop has failed counts only if the target reports it; nothing reports that it was confirmed.
+    fn is_news(&self, last: &Path, target: &RawTarget) -> bool {
+        let has_failed = |path: &Path| target.reports_next_hop && path.next_hop == NextHop::Failed;
+        has_failed(last) != has_failed(self) || *last != Path { next_hop: last.next_hop, ..self.clone() }
+    }
+}
+
 /// The one reference to a target of the library.
-pub(crate) struct RawTarget {
-    pub reference: sys::SCNetworkReachabilityRef,
+#[allow(clippy::module_name_repetitions)] // public only because `Value` is
+pub struct RawTarget {
+    pub(crate) reference: sys::SCNetworkReachabilityRef,
     reports_next_hop: bool,
 }
 
@@ -287,27 +308,28 @@ impl Drop for RawTarget {
 
 impl RawTarget {
     /// Takes what a Create call has returned.
-    pub fn new(target: sys::SCNetworkReachabilityRef, reports_next_hop: bool) -> Result<RawTarget> {
+    pub(crate) fn new(target: sys::SCNetworkReachabilityRef, reports_next_hop: bool) -> Result<RawTarget> {
         if target.is_null() {
             return Err(Error::of_last_call());
         }
         Ok(RawTarget { reference: target, reports_next_hop })
     }
 
-    /// Whether a path is news after the last one. That the next hop has failed counts only if the target reports it;
-    /// nothing reports that it was confirmed.
-    pub fn is_news(&self, path: &Path, last: Option<&Path>) -> bool {
-        let has_failed = |path: &Path| self.reports_next_hop && path.next_hop == NextHop::Failed;
-        last.map_or(true, |last| {
-            has_failed(last) != has_failed(path) || *last != Path { next_hop: last.next_hop, ..path.clone() }
-        })
+    /// The newest value, if it differs from the last one.
+    pub(crate) fn news<V: Value>(&self, last: &mut Option<V>) -> Result<Option<V>> {
+        let value = V::read(self)?;
+        if last.as_ref().map_or(false, |last| !value.is_news(last, self)) {
+            return Ok(None);
+        }
+        *last = Some(value.clone());
+        Ok(Some(value))
     }
 
-    pub fn path(&self) -> Result<Path> {
+    pub(crate) fn path(&self) -> Result<Path> {
         self.read(sys::SCNetworkReachabilityGetPath)
     }
 
-    pub fn last_path(&self) -> Result<Path> {
+    pub(crate) fn last_path(&self) -> Result<Path> {
         self.read(sys::SCNetworkReachabilityGetLastPath)
     }
 
@@ -336,7 +358,7 @@ impl RawTarget {
         Ok(Path::new(&path))
     }
 
-    pub fn addresses(&self) -> Vec<IpAddr> {
+    pub(crate) fn addresses(&self) -> Vec<IpAddr> {
         let mut storage = Vec::new();
         loop {
             let count =
@@ -348,7 +370,7 @@ impl RawTarget {
         }
     }
 
-    pub fn description(&self) -> String {
+    pub(crate) fn description(&self) -> String {
         text_of(|buffer, capacity| unsafe { sys::SCNetworkReachabilityGetDescription(self.reference, buffer, capacity) })
     }
 }

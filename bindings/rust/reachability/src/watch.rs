@@ -7,18 +7,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
+use crate::network::Network;
 use crate::path::Path;
 use crate::subscription::{Shared, Subscription};
-use crate::target::RawTarget;
+use crate::target::{RawTarget, Value};
 
 /// Iterates over the paths to a target: first the current one, then each that differs from the last. If several changes
-/// come while the program is busy, it gets only the newest path. The iteration blocks. It ends after an error, and when a
+/// come while the program is busy, it gets only the newest path. A `Watch<Network>` does the same with the [`Network`]. The iteration blocks. It ends after an error, and when a
 /// [`StopHandle`] stops it.
 ///
 /// The library's one thread serves all watches: their number costs no descriptors. After `fork`, the child has no such
 /// thread: there a watch of the parent returns the error `ECHILD`.
-pub struct Watch {
-    subscription: Subscription,
+pub struct Watch<V: Value = Path> {
+    subscription: Subscription<V>,
     has_ended: bool,
 }
 
@@ -39,8 +40,8 @@ impl fmt::Debug for StopHandle {
     }
 }
 
-impl Watch {
-    pub(crate) fn new(target: RawTarget) -> Result<Watch> {
+impl<V: Value> Watch<V> {
+    pub(crate) fn new(target: RawTarget) -> Result<Watch<V>> {
         Ok(Watch { subscription: Subscription::new(target)?, has_ended: false })
     }
 
@@ -50,22 +51,36 @@ impl Watch {
         StopHandle(Arc::clone(&self.subscription.shared))
     }
 
-    /// The newest path, if it differs from the last one that this watch returned. Does not wait.
+    /// The newest path or network, if it differs from the last one that this watch returned. Does not wait.
     ///
     /// # Errors
     /// The library's.
-    pub fn next_change(&mut self) -> Result<Option<Path>> {
+    pub fn next_change(&mut self) -> Result<Option<V>> {
         self.subscription.next_change(None)
     }
 
-    /// The next path, as the iterator returns it. None: it did not come in time, or the watch is stopped.
+    /// The next path or network, as the iterator returns it. None: it did not come in time, or the watch is stopped.
     ///
     /// # Errors
     /// The library's.
-    pub fn wait(&mut self, timeout: Duration) -> Result<Option<Path>> {
+    pub fn wait(&mut self, timeout: Duration) -> Result<Option<V>> {
         self.wait_until(Instant::now().checked_add(timeout))
     }
 
+    /// No end: without limit.
+    pub(crate) fn wait_until(&mut self, end: Option<Instant>) -> Result<Option<V>> {
+        self.subscription.refuse_in_child()?;
+        while !self.subscription.shared.is_stopped() {
+            let value = self.next_change()?;
+            if value.is_some() || !self.subscription.wait(end) {
+                return Ok(value);
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Watch<Path> {
     /// The path now. Queries the kernel, which takes some microseconds.
     ///
     /// # Errors
@@ -79,24 +94,22 @@ impl Watch {
     pub fn addresses(&self) -> Vec<IpAddr> {
         self.subscription.target.addresses()
     }
+}
 
-    /// No end: without limit.
-    pub(crate) fn wait_until(&mut self, end: Option<Instant>) -> Result<Option<Path>> {
-        self.subscription.refuse_in_child()?;
-        while !self.subscription.shared.is_stopped() {
-            let path = self.next_change()?;
-            if path.is_some() || !self.subscription.wait(end) {
-                return Ok(path);
-            }
-        }
-        Ok(None)
+impl Watch<Network> {
+    /// The network as it was evaluated last.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn network(&self) -> Result<Network> {
+        Network::read(&self.subscription.target)
     }
 }
 
-impl Iterator for Watch {
-    type Item = Result<Path>;
+impl<V: Value> Iterator for Watch<V> {
+    type Item = Result<V>;
 
-    fn next(&mut self) -> Option<Result<Path>> {
+    fn next(&mut self) -> Option<Result<V>> {
         if self.has_ended {
             return None;
         }
@@ -107,7 +120,7 @@ impl Iterator for Watch {
 }
 
 /// The text of `SCNetworkReachabilityGetDescription`.
-impl fmt::Debug for Watch {
+impl<V: Value> fmt::Debug for Watch<V> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.subscription.target.description())
     }

@@ -29,6 +29,19 @@ fn stream_gets_the_current_path_and_each_change() {
     });
 }
 
+#[test]
+fn stream_of_the_network_gets_the_current_one_and_each_change() {
+    let _namespace = enter_namespace();
+    ip(ADD);
+    let mut networks = reachability::watch_network_async().unwrap();
+    block_on(async {
+        while !networks.next().await.unwrap().unwrap().ipv4.is_reachable() {}
+        assert!(networks.network().unwrap().ipv4.is_reachable());
+        ip(DELETE);
+        while networks.next().await.unwrap().unwrap().ipv4.is_reachable() {}
+    });
+}
+
 #[cfg(feature = "futures")]
 #[test]
 fn with_the_feature_futures_the_paths_are_a_stream() {

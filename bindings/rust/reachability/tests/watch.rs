@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use common::{enter_namespace, holds_in_child, ip, ADD, DELETE};
-use reachability::{Flags, InterfaceType, Reason, Target, Watch};
+use reachability::{Flags, InterfaceType, Network, Reason, Target, Watch};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -214,6 +214,34 @@ fn network_has_the_ways() {
     assert_eq!(network.ways.len(), 1);
     assert_eq!(network.ways[0].interface.name, "e0");
     assert_eq!(network.ways[0].ipv4.gateway, Some([10, 0, 0, 1].into()));
+}
+
+/// Before the first callback of the library, the ways may not be complete.
+fn next_with_ways(watch: &mut Watch<Network>, count: usize) -> Network {
+    let is_next = |network: &Network| network.ways_are_complete && network.ways.len() == count;
+    watch.map(|network| network.expect("no error")).find(is_next).expect("it has not ended")
+}
+
+#[test]
+fn watch_of_the_network_gets_the_current_one_and_each_change() {
+    let _namespace = enter_namespace();
+    ip(ADD);
+    ip("link add e1 type ifb");
+    ip("addr add 10.0.1.2/24 dev e1");
+    ip("link set e1 up");
+    let mut watch = reachability::watch_network().unwrap();
+    let network = next_with_ways(&mut watch, 1);
+    assert!(network.ways[0].interface.name == "e0" && network.ipv4_loopback_flags.contains(Flags::REACHABLE));
+    ip("route add default via 10.0.1.1 metric 10");
+    let network = next_with_ways(&mut watch, 2);
+    assert_eq!((network.ways[1].interface.name.as_str(), network.ways[1].ipv4.metric), ("e1", 10));
+    assert_eq!(watch.network(), Ok(network));
+    ip("route flush exact default");
+    assert_eq!(next_with_ways(&mut watch, 0).ipv4.reason, Reason::NoRoute);
+    ip(ADD);
+    next_with_ways(&mut watch, 1);
+    watch.stop_handle().stop();
+    assert!(watch.next().is_none());
 }
 
 #[test]
