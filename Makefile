@@ -319,6 +319,7 @@ $(BUILD)/tests/test-bound-pair: TEST_LDFLAGS = $(SOCKET_WRAPS)
 $(BUILD)/tests/test-source-routes: TEST_LDFLAGS = $(SOCKET_WRAPS) -Wl,--wrap=recvfrom
 $(BUILD)/tests/test-store-random: TEST_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc
 $(BUILD)/tests/test-store: TEST_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc
+$(BUILD)/tests/test-forged: TEST_LDFLAGS = -Wl,--wrap=recvfrom
 $(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open
 $(BUILD)/tests/test-pppd: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=genetlink_open -Wl,--wrap=genetlink_query \

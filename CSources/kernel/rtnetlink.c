@@ -22,6 +22,7 @@
 #include "pure/path.h"
 
 #define DRAIN_LIMIT 1024 /* datagrams in one call, so that many events do not delay deliveries without end */
+#define LOST_LIMIT  65536 /* datagrams after a loss: more than a queue of 2 MiB can hold */
 #define QUERY_TRIES 3    /* for a reply that an overrun dropped */
 #define FEW_QUERIES 8    /* there is always room for their replies */
 
@@ -136,8 +137,9 @@ unsigned rtnetlink_drain(struct rtnetlink *rtnetlink, void (*handle)(void *info,
     unsigned result = RTNETLINK_NOTHING;
 
     /* After an overrun the kernel drops messages, without another error, until the queue is empty. So empty the queue,
-     * without the limit, and discard what is read: everything is stale. */
-    for (unsigned count = 0; count < DRAIN_LIMIT || (result & RTNETLINK_LOST) != 0; count++) {
+     * and discard what is read: everything is stale. The kernel adds nothing meanwhile. A process of root that sends to
+     * this socket can: then it is never empty. */
+    for (unsigned count = 0; count < ((result & RTNETLINK_LOST) == 0 ? DRAIN_LIMIT : LOST_LIMIT); count++) {
         const ssize_t length = netlink_receive(&rtnetlink->events, rtnetlink->buffer, NETLINK_BUFFER_SIZE);
 
         if (length == 0)
@@ -154,7 +156,7 @@ unsigned rtnetlink_drain(struct rtnetlink *rtnetlink, void (*handle)(void *info,
             result |= RTNETLINK_LOST;
         }
     }
-    return result | RTNETLINK_MORE;
+    return result | ((result & RTNETLINK_LOST) == 0 ? RTNETLINK_MORE : RTNETLINK_FULL);
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */

@@ -92,7 +92,8 @@ static inline bool rtnetlink_set_user(struct rtnetlink *rtnetlink, uid_t user)
 enum rtnetlink_drain_result {
     RTNETLINK_NOTHING = 0,
     RTNETLINK_MORE = 1, /* the limit of one call was reached: more messages may be waiting */
-    RTNETLINK_LOST = 2  /* messages were lost: the link table and all paths are stale */
+    RTNETLINK_LOST = 2, /* messages were lost: the link table and all paths are stale */
+    RTNETLINK_FULL = 4  /* after a loss, the queue has no end: open another socket */
 };
 
 /* Reads the waiting messages, without waiting for more: applies link messages to the table, and passes each message

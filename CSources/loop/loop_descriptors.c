@@ -181,6 +181,11 @@ int loop_descriptors_repair(SCRunLoopRef loop)
     return error;
 }
 
+void runloop_source_closing_locked(SCRunLoopRef loop, const struct source *source)
+{
+    loop_descriptors_remove_source(loop, source);
+}
+
 int runloop_source_reopened_locked(SCRunLoopRef loop, struct source *source)
 {
     return list_is_empty(&source->node) ? 0 : loop_descriptors_add_source(loop, source);

@@ -58,8 +58,8 @@ static void update_filter(struct monitor *monitor)
         plan_begin_polling(&monitor->plan);
 }
 
-/* Opens other sockets, after the program has closed ours. What a filter drops and what is known came over the sockets
- * before. Returns 0 or an errno. */
+/* Opens other sockets, after the program has closed ours, or if the queue has no end. What a filter drops and what is
+ * known came over the sockets before. Returns 0 or an errno. */
 static int reopen_sockets(struct monitor *monitor)
 {
     struct rtnetlink *rtnetlink = &monitor->rtnetlink;
@@ -67,6 +67,7 @@ static int reopen_sockets(struct monitor *monitor)
     int error;
 
     runloop_lock(monitor->loop);
+    runloop_source_closing_locked(monitor->loop, &monitor->source);
     rtnetlink_close(rtnetlink);
     error = netns_open_rtnetlink(monitor->netns, RTNETLINK_ALL, rtnetlink);
     rtnetlink->overruns = overruns;
@@ -94,6 +95,8 @@ static unsigned read_messages(struct monitor *monitor, struct news *news, int *r
         *ret_error = reopen_sockets(monitor);
     } else if (monitor->source.readable) {
         result = rtnetlink_drain(&monitor->rtnetlink, news_note_message, news, ret_error);
+        if ((result & RTNETLINK_FULL) != 0)
+            *ret_error = reopen_sockets(monitor);
     }
     if (rtnetlink_set_user(&monitor->rtnetlink, runloop_user(monitor->loop)))
         news_note_any(news, false);

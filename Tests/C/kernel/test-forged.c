@@ -240,6 +240,60 @@ TEST(malformed_and_oversized_forgeries_are_ignored)
     SCNetworkReachabilityRelease(unscheduled);
 }
 
+/* The socket for events, after it has lost a message: processes fill its queue faster than the library reads. */
+static struct {
+    atomic_bool armed;
+    int         fd; /* less than 0: the next read of that socket begins it */
+    unsigned    reads;
+} endless;
+
+ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
+ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
+
+static bool has_groups(int fd)
+{
+    struct sockaddr_nl own = { 0 };
+    socklen_t          length = sizeof own;
+
+    return getsockname(fd, (struct sockaddr *)&own, &length) == 0 && own.nl_groups != 0;
+}
+
+ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
+{
+    const struct sockaddr_nl process = { .nl_family = AF_NETLINK, .nl_pid = 1 };
+    const struct forgery     forgery = forge(RTM_DELLINK, 1);
+
+    if (!atomic_load(&endless.armed) || (endless.fd >= 0 ? fd != endless.fd : !has_groups(fd)))
+        return __real_recvfrom(fd, bytes, size, flags, from, length);
+    if (endless.fd < 0) {
+        endless.fd = fd;
+        errno = ENOBUFS;
+        return -1;
+    }
+    if (++endless.reads > 1000 * 1000)
+        fail_msg("the library reads for ever");
+    memcpy(from, &process, sizeof process);
+    *length = sizeof process;
+    memcpy(bytes, &forgery, sizeof forgery);
+    return sizeof forgery;
+}
+
+TEST(a_queue_that_never_ends_is_replaced)
+{
+    struct watcher watcher;
+
+    begin(&watcher);
+    endless.fd = -1;
+    endless.reads = 0;
+    atomic_store(&endless.armed, true);
+    namespace_ip("route delete default");
+    EXPECT_CHANGE(&watcher, 0);
+    atomic_store(&endless.armed, false);
+    assert_true(endless.reads > 0);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R);
+}
+
 static struct {
     struct forger forger;
     atomic_bool over;
