@@ -21,10 +21,10 @@
 #include "kernel/sysfs.h"
 #include "pure/path.h"
 
-#define DRAIN_LIMIT 1024 /* datagrams in one call, so that many events do not delay deliveries without end */
+#define DRAIN_LIMIT 1024  /* datagrams in one call, so that many events do not delay deliveries without end */
 #define LOST_LIMIT  65536 /* datagrams after a loss: more than a queue of 2 MiB can hold */
-#define QUERY_TRIES 3    /* for a reply that an overrun dropped */
-#define FEW_QUERIES 8    /* there is always room for their replies */
+#define QUERY_TRIES 3     /* for a reply that an overrun dropped */
+#define FEW_QUERIES 8     /* there is always room for their replies */
 
 _Static_assert(PROCESS_USER_UNKNOWN == MESSAGE_NO_USER, "the request has no user if it is not known");
 

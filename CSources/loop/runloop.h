@@ -70,7 +70,7 @@ void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
 /* A source that replaces its descriptors calls the first before it closes those that are still its own, and the
  * second after it has opened others, which returns 0 or an errno. */
 void runloop_source_closing_locked(SCRunLoopRef loop, const struct source *source);
-int  runloop_source_reopened_locked(SCRunLoopRef loop, struct source *source);
+int runloop_source_reopened_locked(SCRunLoopRef loop, struct source *source);
 
 /* process_user() when the current pass began, for sources that run. If the user changes while the thread waits, all
  * sources run in the next pass: the C library interrupts the wait. */

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-static int    argument_count;
+static int argument_count;
 static char **argument_values;
 
 __attribute__((constructor)) static void keep_arguments(int count, char **values)

@@ -27,9 +27,9 @@
 /* ---- Dumps ------------------------------------------------------------------------------------------------------ */
 
 struct dump {
-    int      protocol; /* NETLINK_... */
-    void    *request;  /* begins with the header */
-    uint16_t type;     /* of the messages */
+    int protocol;  /* NETLINK_... */
+    void *request; /* begins with the header */
+    uint16_t type; /* of the messages */
     /* Returns 0 or an errno, which ends the dump. */
     int (*handle)(void *info, const struct nlmsghdr *message);
     void *info;
@@ -61,12 +61,12 @@ static int handle_datagram(const struct dump *dump, const struct nlmsghdr *messa
 static int receive_dump(const struct dump *dump, int fd, void *buffer)
 {
     bool done = false, interrupted = false;
-    int  error = 0;
+    int error = 0;
 
     while (error == 0 && !done) {
         struct sockaddr_nl sender;
-        socklen_t          sender_length = sizeof sender;
-        const ssize_t      got = recvfrom(fd, buffer, BUFFER_SIZE, 0, (struct sockaddr *)&sender, &sender_length);
+        socklen_t sender_length = sizeof sender;
+        const ssize_t got = recvfrom(fd, buffer, BUFFER_SIZE, 0, (struct sockaddr *)&sender, &sender_length);
 
         if (got < 0 && errno != EINTR)
             return errno;
@@ -79,10 +79,10 @@ static int receive_dump(const struct dump *dump, int fd, void *buffer)
 static int run_dump(const struct dump *dump)
 {
     const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
-    const struct nlmsghdr   *header = dump->request;
-    const int                fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, dump->protocol);
-    void                    *buffer;
-    int                      error = 0;
+    const struct nlmsghdr *header = dump->request;
+    const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, dump->protocol);
+    void *buffer;
+    int error = 0;
 
     if (fd < 0)
         return errno;
@@ -100,7 +100,7 @@ static int run_dump(const struct dump *dump)
 }
 
 /* Calls `visit` for each attribute after the first `length` bytes of a message. */
-static void visit_attributes(const struct nlmsghdr *message, size_t                                            length,
+static void visit_attributes(const struct nlmsghdr *message, size_t length,
                              void (*visit)(void *info, uint16_t type, const void *payload, size_t size), void *info)
 {
     const char *at = (const char *)message + NLMSG_LENGTH(NLMSG_ALIGN(length));
@@ -121,7 +121,7 @@ static void visit_attributes(const struct nlmsghdr *message, size_t             
 
 struct list {
     struct reachability_connection *items;
-    size_t                          count, room;
+    size_t count, room;
 };
 
 /* The kernel keeps the ports in the network's byte order, and an IPv4 address in the first word. */
@@ -162,7 +162,7 @@ static void set_attribute(void *info, uint16_t type, const void *payload, size_t
 static struct reachability_connection *add(struct list *list)
 {
     if (list->count == list->room) {
-        const size_t                    room = list->room == 0 ? 256 : 2 * list->room;
+        const size_t room = list->room == 0 ? 256 : 2 * list->room;
         struct reachability_connection *items = reallocarray(list->items, room, sizeof *items);
 
         if (items == NULL)
@@ -175,7 +175,7 @@ static struct reachability_connection *add(struct list *list)
 
 static int add_connection(void *info, const struct nlmsghdr *message)
 {
-    struct inet_diag_msg            socket;
+    struct inet_diag_msg socket;
     struct reachability_connection *connection;
 
     if (message->nlmsg_len < NLMSG_LENGTH(sizeof socket))
@@ -203,7 +203,7 @@ static int list_family(struct list *list, uint8_t family)
 {
     enum { ESTABLISHED = 1 }; /* TCP_ESTABLISHED */
     struct {
-        struct nlmsghdr         header;
+        struct nlmsghdr header;
         struct inet_diag_req_v2 request;
     } message = {
         .header = { .nlmsg_len = sizeof message,
@@ -215,7 +215,7 @@ static int list_family(struct list *list, uint8_t family)
                      .idiag_states = 1u << ESTABLISHED },
     };
     const size_t before = list->count;
-    int          error = EAGAIN;
+    int error = EAGAIN;
 
     for (int tries = 0; error == EAGAIN && tries < DUMP_TRIES; tries++) {
         list->count = before;
@@ -231,7 +231,7 @@ static int list_family(struct list *list, uint8_t family)
 int reachability_connections(struct reachability_connection **ret, size_t *ret_count)
 {
     struct list list = { 0 };
-    int         error = list_family(&list, AF_INET);
+    int error = list_family(&list, AF_INET);
 
     if (error == 0) {
         error = list_family(&list, AF_INET6);
@@ -267,13 +267,13 @@ static int read_rule(void *info, const struct nlmsghdr *message)
 int reachability_rules_select_by_mark(bool *ret)
 {
     struct {
-        struct nlmsghdr     header;
+        struct nlmsghdr header;
         struct fib_rule_hdr request;
     } message = {
         .header = { .nlmsg_len = sizeof message, .nlmsg_type = RTM_GETRULE, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
         .request = { .family = AF_UNSPEC },
     };
-    bool      found = false;
+    bool found = false;
     const int error = run_dump(&(struct dump){
         .protocol = NETLINK_ROUTE, .request = &message, .type = RTM_NEWRULE, .handle = read_rule, .info = &found });
 

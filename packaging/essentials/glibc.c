@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-float    hypotf(float x, float y);
+float hypotf(float x, float y);
 uint32_t arc4random(void);
 
 /* GLIBC_2.35. A product of two floats is exact in a double, and cannot overflow there. */
@@ -24,7 +24,7 @@ float hypotf(float x, float y)
 uint32_t arc4random(void)
 {
     uint32_t number;
-    ssize_t  size;
+    ssize_t size;
 
     do
         size = getrandom(&number, sizeof number, 0);

@@ -21,13 +21,13 @@
 
 struct reachability_connection {
     struct sockaddr_storage local, remote;
-    char                    interface[16]; /* SO_BINDTODEVICE; "": none; "7/": number 7, which is not there any more */
-    uint32_t                user;
-    uint32_t                mark;       /* SO_MARK */
-    bool                    hides_mark; /* this process may not know it: CAP_NET_ADMIN is needed */
-    uint8_t                 traffic_class;
-    uint8_t                 retransmits; /* of the oldest packet that has no reply */
-    uint64_t                inode;       /* of the socket, as in /proc/PID/fd; 0: no process has it */
+    char interface[16]; /* SO_BINDTODEVICE; "": none; "7/": number 7, which is not there any more */
+    uint32_t user;
+    uint32_t mark;   /* SO_MARK */
+    bool hides_mark; /* this process may not know it: CAP_NET_ADMIN is needed */
+    uint8_t traffic_class;
+    uint8_t retransmits; /* of the oldest packet that has no reply */
+    uint64_t inode;      /* of the socket, as in /proc/PID/fd; 0: no process has it */
 };
 
 /* Sets *ret to an array, for free(3), and returns 0; or returns an errno. ENOENT: the kernel has no tcp_diag. */

@@ -243,8 +243,8 @@ TEST(malformed_and_oversized_forgeries_are_ignored)
 /* The socket for events, after it has lost a message: processes fill its queue faster than the library reads. */
 static struct {
     atomic_bool armed;
-    int         fd; /* less than 0: the next read of that socket begins it */
-    unsigned    reads;
+    int fd; /* less than 0: the next read of that socket begins it */
+    unsigned reads;
 } endless;
 
 ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
@@ -253,7 +253,7 @@ ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sock
 static bool has_groups(int fd)
 {
     struct sockaddr_nl own = { 0 };
-    socklen_t          length = sizeof own;
+    socklen_t length = sizeof own;
 
     return getsockname(fd, (struct sockaddr *)&own, &length) == 0 && own.nl_groups != 0;
 }
@@ -261,7 +261,7 @@ static bool has_groups(int fd)
 ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
 {
     const struct sockaddr_nl process = { .nl_family = AF_NETLINK, .nl_pid = 1 };
-    const struct forgery     forgery = forge(RTM_DELLINK, 1);
+    const struct forgery forgery = forge(RTM_DELLINK, 1);
 
     if (!atomic_load(&endless.armed) || (endless.fd >= 0 ? fd != endless.fd : !has_groups(fd)))
         return __real_recvfrom(fd, bytes, size, flags, from, length);
