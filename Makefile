@@ -254,6 +254,7 @@ run: deps
 # The quickest start in C: builds and runs an example.
 try: deps
 	@$(MAKE) --no-print-directory $(JOBS) $(BUILD)/examples/watch
+	@echo "For 10 seconds, a line for each change:"
 	$(BUILD)/examples/watch $(ARGS)
 
 $(BUILD)/examples/%: Examples/%.c $(STATIC)
