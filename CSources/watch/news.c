@@ -35,11 +35,23 @@ static bool knows_links(const struct monitor *monitor)
     return monitor->settings_known && !monitor->settings.ignores_linkdown;
 }
 
-/* Whether a longer IPv6 route than that of an entry can be hidden, as its gateway does not respond, and a link can end
- * that: one that goes down forgets it, for example. */
-static bool can_unhide(const struct monitor *monitor)
+/* What the kernel has hidden, as its gateway does not respond, a link can bring back: one that goes down forgets the
+ * gateway, for example. It can be a longer route than that of an entry. Returns whether that affects a watch. */
+static bool note_hidden_routes(struct news *news)
 {
-    return !monitor->settings.forwards && !monitor->hidden_routes.none;
+    struct monitor *monitor = news->monitor;
+    struct hidden_routes *hidden = &monitor->hidden_routes;
+    bool affects;
+
+    if (monitor->settings.forwards || !hidden->possible)
+        return false;
+    runloop_lock(monitor->loop);
+    affects = stale_mark_ipv6_since(&monitor->store, hidden->since);
+    runloop_unlock(monitor->loop);
+    hidden_routes_note_stale(hidden);
+    if (hidden->shared)
+        news->changes.dissolve_ipv6 = news->changes.again_dissolve_ipv6 = true;
+    return affects || hidden->shared;
 }
 
 /* The kernel may change any route over the link without a message. Of the others, it changes those that depend on any
@@ -60,12 +72,11 @@ static void note_link(struct news *news, uint32_t index, bool ipv6)
         affects = stale_mark_ipv6(&monitor->store) || affects;
     runloop_unlock(monitor->loop);
     news->changes.unfinished = true;
-    if (!affects)
-        return;
-    gateways_age(&monitor->gateways, index);
-    if (!ipv6 || monitor->settings.forwards)
-        return;
-    news->changes.dissolve_ipv6 = news->changes.again_dissolve_ipv6 = true;
+    if (ipv6 && affects && !monitor->settings.forwards)
+        news->changes.dissolve_ipv6 = news->changes.again_dissolve_ipv6 = true;
+    affects = note_hidden_routes(news) || affects;
+    if (affects)
+        gateways_age(&monitor->gateways, index);
 }
 
 /* The kernel keeps an IPv6 route to a network after its end for a while, and an address of the network revives it,
@@ -114,7 +125,7 @@ static void note_address(struct news *news, const struct message_address *addres
     if (address->gone && address->family != AF_INET6 && is_silent_about_sources())
         note_all(news);
     else
-        note_link(news, address->index, is_ipv6_source(address) || can_unhide(news->monitor));
+        note_link(news, address->index, is_ipv6_source(address));
     if (!address->gone && address->prefix.address.family == AF_INET6)
         note_network(news, address);
 }
@@ -131,7 +142,7 @@ static void note_netconf(struct news *news, const struct message_netconf *netcon
     else if (netconf->switches_linkdown)
         monitor->settings_known = false; /* it may still be on for other links */
     if (knows_links(monitor) && !switches_forwarding)
-        note_link(news, netconf->index, can_unhide(monitor));
+        note_link(news, netconf->index, false);
     else
         news_note_any(news, false);
 }
@@ -144,7 +155,7 @@ static void note_route(struct news *news, const struct route *route)
     equal_routes_note(&monitor->equal_routes, route);
     route_ends_note(&monitor->route_ends, route);
     if (route_is_link_multicast(route))
-        note_link(news, route->oif, can_unhide(monitor));
+        note_link(news, route->oif, false);
     if (news->changes.dissolve)
         return;
     runloop_lock(monitor->loop);
@@ -184,7 +195,7 @@ void news_note_message(void *info, const struct message *message)
     switch (message->kind) {
     case MESSAGE_LINK:
     case MESSAGE_LINK_GONE:
-        note_link(news, message->link.index, can_unhide(news->monitor));
+        note_link(news, message->link.index, false);
         break;
     case MESSAGE_ADDRESS:
         note_address(news, &message->address);

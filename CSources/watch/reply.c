@@ -316,10 +316,11 @@ static bool is_repeated(const struct inquiry *inquiry, const struct path *path)
 }
 
 /* An answer that a hidden route could change. */
-static void note_hidden_routes(struct monitor *monitor, const struct inquiry *inquiry, const struct reply *reply)
+static void note_hidden_routes(struct monitor *monitor, const struct inquiry *inquiry, const struct match *match,
+                               uint32_t link)
 {
-    if (reply->path.destination.family == AF_INET6 && (inquiry->can_share || reply->link != BUCKET_ANY_LINK))
-        hidden_routes_note_answer(&monitor->hidden_routes);
+    if ((inquiry->can_share || link != BUCKET_ANY_LINK) && inquiry->questions->items[0].destination.family == AF_INET6)
+        hidden_routes_note_answer(&monitor->hidden_routes, match->kind != REPLY_ALONE);
 }
 
 /* ---- Others ----------------------------------------------------------------------------------------------------- */
@@ -383,6 +384,7 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
         error = match_query(monitor, &inquiry->questions->items[0], &match);
     if (error == 0 && match.kind == REPLY_ROUTE && join(monitor, &match)) {
         *ret_joined = true;
+        note_hidden_routes(monitor, inquiry, &match, BUCKET_ANY_LINK);
         return 0;
     }
     if (error == 0)
@@ -403,7 +405,7 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
     error = find_link(monitor, inquiry, &match, &ret->path, &ret->link);
     if (error == 0)
         error = seek_link(monitor, inquiry, &ret->path, &ret->link);
-    note_hidden_routes(monitor, inquiry, ret);
+    note_hidden_routes(monitor, inquiry, &match, ret->link);
     return error;
 }
 

@@ -372,8 +372,6 @@ void round_end(struct monitor *monitor, bool more)
 
     round->active = false;
     round_cache_end(&monitor->cache);
-    if (monitor_can_query(monitor))
-        hidden_routes_look(&monitor->hidden_routes, &monitor->rtnetlink);
     runloop_lock(monitor->loop);
     plan_poll(plan, round->began, now);
     plan_retry(plan, now, round->failed || store->starved);
@@ -390,14 +388,30 @@ void round_end(struct monitor *monitor, bool more)
                 round->reread || plan->reread <= round->began);
     monitor->source.deadline = clock_earlier(clock_earlier(plan_nearest(plan), ends_nearest(store)),
                                              route_ends_nearest(&monitor->route_ends));
+    if (monitor_can_query(monitor))
+        monitor->source.deadline = clock_earlier(monitor->source.deadline,
+                                                 hidden_routes_nearest(&monitor->hidden_routes));
     runloop_unlock(monitor->loop);
     if (!pppd)
         pppd_clear(&monitor->cache.pppd);
 }
 
+/* Before the next messages: those that have come by now can be the end of what the kernel has hidden. */
+static void look_for_hidden_routes(struct monitor *monitor)
+{
+    if (!monitor_can_query(monitor) || !hidden_routes_look(&monitor->hidden_routes, &monitor->rtnetlink))
+        return;
+    runloop_lock(monitor->loop);
+    monitor->hidden_routes.since = ++monitor->store.now;
+    runloop_unlock(monitor->loop);
+}
+
 void round_continue(struct monitor *monitor, bool more)
 {
-    if (run_slice(monitor) && monitor->round.left > 0)
+    const bool has_work = run_slice(monitor);
+
+    look_for_hidden_routes(monitor);
+    if (has_work && monitor->round.left > 0)
         runloop_source_continues(monitor->loop, &monitor->source);
     else
         round_end(monitor, more);

@@ -257,6 +257,37 @@ bool stale_mark_ipv6(struct store *store)
     return affects;
 }
 
+/* The last entry of the bucket, if its query was sent at `since` or later. */
+static struct entry *last_since(const struct bucket *bucket, uint64_t since)
+{
+    struct entry *last = container_of(bucket->entries.previous, struct entry, node);
+
+    return !list_is_empty(&bucket->entries) && last->stamp >= since ? last : NULL;
+}
+
+static bool mark_since(struct store *store, const struct bucket *bucket, uint64_t since)
+{
+    struct entry *entry;
+    bool affects = false;
+
+    while ((entry = last_since(bucket, since)) != NULL) {
+        entry_mark(store, entry);
+        affects = true;
+    }
+    return affects;
+}
+
+bool stale_mark_ipv6_since(struct store *store, uint64_t since)
+{
+    bool affects = false;
+
+    list_for_each(node, &store->buckets.any)
+        affects = mark_since(store, container_of(node, struct bucket, any), since) || affects;
+    list_for_each(node, &store->buckets.ipv6)
+        affects = mark_since(store, container_of(node, struct bucket, any), since) || affects;
+    return affects;
+}
+
 void stale_mark_all(struct store *store)
 {
     store->now++;
@@ -271,14 +302,6 @@ void stale_mark_any_link(struct store *store)
         (void)mark_bucket(store, container_of(node, struct bucket, any));
 }
 
-/* The last entry of the bucket, if its query was sent at `since` or later. */
-static struct entry *last_since(const struct bucket *bucket, uint64_t since)
-{
-    struct entry *last = container_of(bucket->entries.previous, struct entry, node);
-
-    return !list_is_empty(&bucket->entries) && last->stamp >= since ? last : NULL;
-}
-
 bool stale_has_since(const struct store *store, uint64_t since)
 {
     list_for_each(node, &store->buckets.all)
@@ -289,11 +312,7 @@ bool stale_has_since(const struct store *store, uint64_t since)
 
 void stale_mark_since(struct store *store, uint64_t since)
 {
-    list_for_each(node, &store->buckets.all) {
-        struct entry *entry;
-
-        while ((entry = last_since(container_of(node, struct bucket, all), since)) != NULL)
-            entry_mark(store, entry);
-    }
+    list_for_each(node, &store->buckets.all)
+        (void)mark_since(store, container_of(node, struct bucket, all), since);
 }
 #endif

@@ -14,6 +14,7 @@ bool stale_mark_link(struct store *store, uint32_t link); /* routes over it may 
 void stale_mark_all(struct store *store);      /* any route may be gone without a message */
 void stale_mark_any_link(struct store *store); /* what depends on any link: pppd's database, a gateway has changed */
 bool stale_mark_ipv6(struct store *store);     /* the same, and what depends on any IPv6 address */
+bool stale_mark_ipv6_since(struct store *store, uint64_t since); /* of these, answers whose queries were sent since */
 
 /* The IPv6 neighbour responds, so a router may have redirected its packets to it. */
 bool stale_mark_neighbour(struct store *store, const struct address *address);

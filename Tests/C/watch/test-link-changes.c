@@ -13,16 +13,25 @@ enum { TARGETS = 200, FEW = 16, MANY = 20 * TARGETS };
 #define OTHER_GATEWAY "203.0.113.1"
 
 static unsigned queries;
+static void (*at_query)(void); /* NULL: nothing */
 
 int __real_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     queries++;
+    if (at_query != NULL)
+        at_query();
     return __real_rtnetlink_query(rtnetlink, request, ret);
 }
 
-UNIT(.setup = crowd_begin, .teardown = crowd_end)
+static void begin(void)
+{
+    at_query = NULL;
+    crowd_begin();
+}
+
+UNIT(.setup = begin, .teardown = crowd_end)
 
 /* Targets behind a gateway on "a". */
 static void begin_ipv4(void)
@@ -103,6 +112,35 @@ TEST(without_a_route_no_link_costs_a_query)
     crowd_route(true, "198.51.0.0/16", GATEWAY);
     expect_changes(TARGETS, MANY);
     crowd_expect_all(R);
+}
+
+enum { EVERY = 2000, CHANGES = 20 };
+
+/* A change of another link comes after so many queries, less than the targets need. */
+static void change_other_link(void)
+{
+    char address[32];
+
+    if (queries % EVERY != 0 || queries > EVERY * CHANGES)
+        return;
+    snprintf(address, sizeof address, "10.0.%u.1/32", queries / EVERY);
+    unit_check(writer_address(&crowd.writer, WRITER_ADD, writer_index("c"), address), address);
+}
+
+/* As on a host whose containers come and go all the time. With a source-specific route, each target is evaluated by
+ * itself. */
+TEST(while_targets_are_evaluated_another_link_affects_few_of_them)
+{
+    const struct writer_route route = {
+        .prefix = "::/0", .from = "2001:db8:ff::/64", .gateway = "2001:db8::1", .index = writer_index("a")
+    };
+
+    unit_check(writer_route(&crowd.writer, WRITER_ADD, &route), "the route from a prefix");
+    namespace_add_second_pair();
+    crowd_watch_ipv6(CROWD_LIMIT);
+    at_query = change_other_link;
+    namespace_ip("address add 2001:db8:99::1/64 dev c nodad");
+    expect_changes(0, EVERY * CHANGES / 2);
 }
 
 TEST(after_their_route_has_gone_no_link_costs_a_query)
@@ -329,6 +367,35 @@ TEST(a_longer_ipv6_route_returns_with_any_change_of_its_link)
         fail_gateway();
         expect_changes(64, MANY);
     }
+}
+
+/* The kernel hides the route after the last answer, and a new target shares that answer. */
+TEST(a_hidden_ipv6_route_returns_to_a_target_that_has_joined_others)
+{
+    namespace_add_second_pair();
+    namespace_ip("-6 route add 2001:db8:2::/64 via 2001:db8:c::1");
+    namespace_ip("-6 route add default dev a");
+    crowd_watch_ipv6(TARGETS);
+    fail_gateway();
+    (void)crowd_settle();
+    crowd_watch(TARGETS, "2001:db8:2::7");
+    assert_int_equal(crowd_settle(), 0);
+    assert_string_equal(expect_path_of(crowd.targets[TARGETS]).interfaceName, "a");
+    namespace_ip("link set dev c address 02:00:00:00:00:77");
+    expect_changes(1, MANY);
+    assert_string_equal(expect_path_of(crowd.targets[TARGETS]).interfaceName, "c");
+}
+
+/* No message says so: no path has the gateway. Meanwhile another target is evaluated. */
+TEST(a_hidden_ipv6_route_whose_gateway_responds_again_returns_with_the_next_change_of_a_link)
+{
+    begin_with_hidden_route();
+    namespace_ip("neighbour replace 2001:db8:c::1 dev c lladdr 02:00:00:00:00:01 nud reachable extern_learn");
+    namespace_ip("-6 route add 2001:db8:2::/64 dev a");
+    crowd_watch(TARGETS, "2001:db8:2::7");
+    assert_int_equal(crowd_settle(), 0);
+    namespace_ip("link set dev b mtu 1400");
+    expect_changes(64, MANY);
 }
 
 /* Without another route, the kernel uses it, whether its gateway responds or not. */
