@@ -96,7 +96,7 @@ static bool next_message(struct span *datagram, struct message *ret)
 void rtnetlink_forget_rules(struct rtnetlink *rtnetlink)
 {
     rtnetlink->rules.known = rtnetlink->rules.readings[0].read = rtnetlink->rules.readings[1].read = false;
-    rtnetlink->rules.changes++;
+    rtnetlink->rules.version++;
 }
 
 static void note_routing(struct rtnetlink *rtnetlink, const struct message *message)

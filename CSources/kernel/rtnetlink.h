@@ -29,7 +29,7 @@ enum source_routes {
 struct rule_knowledge {
     bool known;
     unsigned selectors[2]; /* enum rule_selectors bits, for IPv4 and IPv6 */
-    unsigned changes;      /* grows with each message about a rule, and when messages were lost */
+    unsigned version;      /* grows with each message about a rule, and when messages were lost */
     struct rule_reading {
         bool read, is_standard;
         int error; /* a sandbox hides the rules */

@@ -65,14 +65,14 @@ static void name_monitor_free(struct counted *counted)
 
 /* ---- Followers of the default path ------------------------------------------------------------------------------ */
 
-/* Moves the first of `pending` to `home`. Returns it with a reference to its owner, or NULL. */
-static struct name_watch *next_name_watch(struct name_monitor *name_monitor, struct list *pending, struct list *home)
+/* Moves the first of `unreported` to `home`. Returns it with a reference to its owner, or NULL. */
+static struct name_watch *next_name_watch(struct name_monitor *name_monitor, struct list *unreported, struct list *home)
 {
     struct name_watch *name_watch = NULL;
     struct list *node;
 
     runloop_lock(name_monitor->loop);
-    node = list_pop(pending);
+    node = list_pop(unreported);
     if (node != NULL) {
         name_watch = container_of(node, struct name_watch, node);
         counted_retain(name_watch->owner);
@@ -85,16 +85,16 @@ static struct name_watch *next_name_watch(struct name_monitor *name_monitor, str
 /* The default path was evaluated. If it is as before, only new followers need it. */
 static void call_followers(struct name_monitor *name_monitor, const struct path *path, bool all)
 {
-    struct list pending;
+    struct list unreported;
     struct name_watch *name_watch;
 
-    list_init(&pending);
+    list_init(&unreported);
     runloop_lock(name_monitor->loop);
-    list_append_all(&pending, &name_monitor->fresh);
+    list_append_all(&unreported, &name_monitor->fresh);
     if (all)
-        list_append_all(&pending, &name_monitor->followers);
+        list_append_all(&unreported, &name_monitor->followers);
     runloop_unlock(name_monitor->loop);
-    while ((name_watch = next_name_watch(name_monitor, &pending, &name_monitor->followers)) != NULL) {
+    while ((name_watch = next_name_watch(name_monitor, &unreported, &name_monitor->followers)) != NULL) {
         name_watch->type->default_path(name_watch, path);
         counted_release(name_watch->owner);
     }
@@ -182,14 +182,14 @@ static int64_t changes_due(const struct name_monitor *name_monitor)
 
 static void call_list(struct name_monitor *name_monitor, struct list *list)
 {
-    struct list pending;
+    struct list unreported;
     struct name_watch *name_watch;
 
-    list_init(&pending);
+    list_init(&unreported);
     runloop_lock(name_monitor->loop);
-    list_move(&pending, list);
+    list_move(&unreported, list);
     runloop_unlock(name_monitor->loop);
-    while ((name_watch = next_name_watch(name_monitor, &pending, list)) != NULL) {
+    while ((name_watch = next_name_watch(name_monitor, &unreported, list)) != NULL) {
         name_watch->type->due(name_watch, true);
         counted_release(name_watch->owner);
     }

@@ -45,14 +45,14 @@ static void network_monitor_free(struct counted *counted)
 
 /* ---- Reports ---------------------------------------------------------------------------------------------------- */
 
-/* Moves the first of `pending` back to the monitor's watches. Returns it with a reference to its owner, or NULL. */
-static struct network_watch *next_network_watch(struct network_monitor *network_monitor, struct list *pending)
+/* Moves the first of `unreported` back to the monitor's watches. Returns it with a reference to its owner, or NULL. */
+static struct network_watch *next_network_watch(struct network_monitor *network_monitor, struct list *unreported)
 {
     struct network_watch *watch = NULL;
     struct list *node;
 
     runloop_lock(network_monitor->loop);
-    node = list_pop(pending);
+    node = list_pop(unreported);
     if (node != NULL) {
         watch = container_of(node, struct network_watch, node);
         watch->reported = true;
@@ -63,28 +63,28 @@ static struct network_watch *next_network_watch(struct network_monitor *network_
     return watch;
 }
 
-/* Moves the watches that need a report to `pending`: all, or those that have had no report and those that repeat. */
-static void collect_watches_locked(struct network_monitor *network_monitor, bool all, struct list *pending)
+/* Moves the watches that need a report to `unreported`: all, or those that have had no report and those that repeat. */
+static void collect_watches_locked(struct network_monitor *network_monitor, bool all, struct list *unreported)
 {
     struct list kept;
 
-    list_init(pending);
+    list_init(unreported);
     list_init(&kept);
     while (!list_is_empty(&network_monitor->watches)) {
         struct list *node = list_pop(&network_monitor->watches);
         const struct network_watch *watch = container_of(node, struct network_watch, node);
 
-        list_append(all || !watch->reported || watch->repeats ? pending : &kept, node);
+        list_append(all || !watch->reported || watch->repeats ? unreported : &kept, node);
     }
     list_move(&network_monitor->watches, &kept);
 }
 
 /* Consumes the reference. */
-static void report_to(struct network_monitor *network_monitor, struct list *pending, struct network_path *network)
+static void report_to(struct network_monitor *network_monitor, struct list *unreported, struct network_path *network)
 {
     struct network_watch *watch;
 
-    while ((watch = next_network_watch(network_monitor, pending)) != NULL) {
+    while ((watch = next_network_watch(network_monitor, unreported)) != NULL) {
         watch->changed(watch, network);
         counted_release(watch->owner);
     }
@@ -95,33 +95,33 @@ static void report_to(struct network_monitor *network_monitor, struct list *pend
 static void set_current(struct network_monitor *network_monitor, struct network_path *network)
 {
     struct network_path *before;
-    struct list pending;
+    struct list unreported;
 
     runloop_lock(network_monitor->loop);
     before = network_monitor->current;
     network_monitor->current = network;
     counted_retain(&network->counted);
-    collect_watches_locked(network_monitor, before == NULL || !network_path_equal(before, network), &pending);
+    collect_watches_locked(network_monitor, before == NULL || !network_path_equal(before, network), &unreported);
     runloop_unlock(network_monitor->loop);
     network_path_release(before);
-    report_to(network_monitor, &pending, network);
+    report_to(network_monitor, &unreported, network);
 }
 
 /* Reports the current network path to watches that joined after it was found. */
 static void report_to_new_watches(struct network_monitor *network_monitor)
 {
     struct network_path *network;
-    struct list pending;
+    struct list unreported;
 
     runloop_lock(network_monitor->loop);
     network = network_monitor->current;
     if (network != NULL) {
         counted_retain(&network->counted);
-        collect_watches_locked(network_monitor, false, &pending);
+        collect_watches_locked(network_monitor, false, &unreported);
     }
     runloop_unlock(network_monitor->loop);
     if (network != NULL)
-        report_to(network_monitor, &pending, network);
+        report_to(network_monitor, &unreported, network);
 }
 
 /* ---- The watch of the loop's monitor ---------------------------------------------------------------------------- */

@@ -34,11 +34,11 @@ static bool place_has_index(const struct link_table *links, size_t place, uint32
 
 void link_table_clear(struct link_table *links)
 {
-    const unsigned changes = links->changes + 1;
+    const unsigned version = links->version + 1;
 
     free(links->items);
     *links = LINK_TABLE_EMPTY;
-    links->changes = changes;
+    links->version = version;
 }
 
 const struct link *link_table_find(const struct link_table *links, uint32_t index)
@@ -105,12 +105,12 @@ int link_table_put(struct link_table *links, const struct link *link)
     return 0;
 }
 
-void link_table_learn(struct link_table *links, const struct link *found, unsigned changes)
+void link_table_learn(struct link_table *links, const struct link *found, unsigned version)
 {
     const struct link *known = link_table_find(links, found->index);
     struct link learned = *found;
 
-    if (links->changes != changes || known == NULL)
+    if (links->version != version || known == NULL)
         return;
     learned.learned = true;
     learned.flags = known->flags;
@@ -161,7 +161,7 @@ int link_table_apply(struct link_table *links, const struct message *message)
     const struct link *known;
     struct link link = { 0 };
 
-    links->changes++;
+    links->version++;
     if (message->kind == MESSAGE_LINK_GONE) {
         forget_carried_devices(links);
         remove_link(links, news->index);

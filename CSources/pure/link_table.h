@@ -10,7 +10,7 @@ struct link_table {
     struct link *items; /* by rising index */
     size_t count, capacity;
     bool any_carried;
-    unsigned changes; /* counts the messages applied */
+    unsigned version; /* counts the messages applied */
 };
 
 #define LINK_TABLE_EMPTY ((struct link_table){ 0 })
@@ -35,8 +35,8 @@ const struct link *link_table_find(const struct link_table *links, uint32_t inde
 const struct link *link_table_find_local(const struct link_table *links);
 
 /* Stores what kernel/link_type.h found out about a link. Does nothing if a message was applied since the caller read
- * `changes`. Flags, MTU and name stay as they are: messages are newer. */
-void link_table_learn(struct link_table *links, const struct link *found, unsigned changes);
+ * `version`. Flags, MTU and name stay as they are: messages are newer. */
+void link_table_learn(struct link_table *links, const struct link *found, unsigned version);
 
 /* Notes that nothing more can be found out about this link. Its hardware type and kind then decide its type. */
 void link_table_give_up(struct link_table *links, uint32_t index);

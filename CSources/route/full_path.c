@@ -112,12 +112,12 @@ static int follow_peers(struct netns *netns, struct round_cache *cache, const st
 /* Finds out the type of a link, as far as possible. Returns 0 or an errno. */
 static int learn_link(struct link_table *links, struct netns *netns, uint32_t index)
 {
-    const unsigned changes = links->changes;
+    const unsigned version = links->version;
     struct link link;
     const int error = netns_query_link_type(netns, index, &link);
 
     if (error == 0)
-        link_table_learn(links, &link, changes);
+        link_table_learn(links, &link, version);
     else if (netlink_is_withheld(error))
         link_table_give_up(links, index);
     else if (error != ENODEV) /* the link was deleted a moment ago */

@@ -339,7 +339,7 @@ int netns_settle_flow(struct netns *netns, const struct questions *questions, st
         return netlink_is_withheld(error) ? 0 : error;
     pthread_mutex_lock(&netns->lock);
     rules.known = true;
-    if (rules.changes == shared->changes) /* else the next call reads them again */
+    if (rules.version == shared->version) /* else the next call reads them again */
         *shared = rules;
     pthread_mutex_unlock(&netns->lock);
     path->flow_unsettled = false;
@@ -389,8 +389,8 @@ static void repair_shared_socket(struct netns *netns)
         (void)netns_run(netns, open_shared_socket_in_namespace, netns);
 }
 
-/* Reads a link from the shared link table, or from the kernel without waiting for RTNL, and the table's `changes`. */
-static bool read_shared_link(struct netns *netns, uint32_t index, struct link *ret, unsigned *ret_changes)
+/* Reads a link from the shared link table, or from the kernel without waiting for RTNL, and the table's `version`. */
+static bool read_shared_link(struct netns *netns, uint32_t index, struct link *ret, unsigned *ret_version)
 {
     const struct link *link = NULL;
 
@@ -399,7 +399,7 @@ static bool read_shared_link(struct netns *netns, uint32_t index, struct link *r
     if (can_query_locked(netns)) {
         rtnetlink_update_links(&netns->rtnetlink);
         (void)rtnetlink_link(&netns->rtnetlink, index, &link);
-        *ret_changes = netns->rtnetlink.links.changes;
+        *ret_version = netns->rtnetlink.links.version;
     }
     if (link != NULL)
         *ret = *link;
@@ -415,19 +415,19 @@ static bool nothing_more_to_learn(int error)
 
 int netns_learn_link(struct netns *netns, uint32_t index, struct link *ret)
 {
-    unsigned changes = 0;
+    unsigned version = 0;
     struct link found;
     int error;
 
     *ret = (struct link){ 0 };
-    if (index == 0 || !read_shared_link(netns, index, ret, &changes) || (link_type_is_known(ret) && ret->complete))
+    if (index == 0 || !read_shared_link(netns, index, ret, &version) || (link_type_is_known(ret) && ret->complete))
         return 0;
     error = netns_query_link_type(netns, index, &found);
     if (error != 0)
         return nothing_more_to_learn(error) ? 0 : error;
     *ret = found;
     pthread_mutex_lock(&netns->lock);
-    link_table_learn(&netns->rtnetlink.links, ret, changes);
+    link_table_learn(&netns->rtnetlink.links, ret, version);
     pthread_mutex_unlock(&netns->lock);
     return 0;
 }

@@ -16,7 +16,7 @@ void entry_init(struct entry *entry)
     *entry = (struct entry){ .length = ENTRY_OWN, .refs = 1 };
     list_init(&entry->keys.node);
     list_init(&entry->members);
-    entry->pending = &entry->members;
+    entry->waiting = &entry->members;
     list_init(&entry->giving);
     list_init(&entry->node);
     heap_node_init(&entry->timer);
@@ -51,21 +51,21 @@ static void add_key(struct store *store, struct entry_key *key, struct entry *en
     key->entry = entry;
     key->address.address = *address;
     address_tree_add(&store->addresses, &key->address);
-    store->changes++;
+    store->edits++;
     store->additions++;
 }
 
 static void remove_key(struct store *store, struct entry_key *key)
 {
     address_tree_remove(&store->addresses, &key->address);
-    store->changes++;
+    store->edits++;
 }
 
 static void remove_from_list(struct store *store, struct entry_keys *keys)
 {
     const bool had_default_path = !list_is_empty(&store->default_path);
 
-    store->changes += !list_is_empty(&keys->node);
+    store->edits += !list_is_empty(&keys->node);
     list_remove(&keys->node);
     if (had_default_path && list_is_empty(&store->default_path))
         for (size_t i = 0; i < DEFAULT_PATH_SAMPLES; i++)
@@ -75,7 +75,7 @@ static void remove_from_list(struct store *store, struct entry_keys *keys)
 static void add_to_any_route(struct store *store, struct entry_keys *keys)
 {
     list_append(&store->any_route, &keys->node);
-    store->changes++;
+    store->edits++;
     store->additions++;
 }
 
@@ -94,7 +94,7 @@ static void take_member_key(struct store *store, struct entry *entry, struct pat
     if (watch->can_share) /* the filter passes the address already */
         address_tree_remove(&store->members, &watch->key.address);
     else
-        store->changes++, store->additions++;
+        store->edits++, store->additions++;
     address_tree_add(&store->addresses, &watch->key.address);
 }
 
@@ -107,7 +107,7 @@ static void return_member_key(struct store *store, struct entry *entry)
     if (watch->can_share)
         address_tree_add(&store->members, &watch->key.address);
     else
-        store->changes++;
+        store->edits++;
 }
 
 static void remove_keys(struct store *store, struct entry *entry)
@@ -369,8 +369,8 @@ static void end_entry(struct store *store, struct entry *entry)
 
 void entry_merge(struct store *store, struct entry *entry, struct entry *into)
 {
-    if (!entry_has_pending(into))
-        into->pending = entry->members.next;
+    if (!entry_has_waiting(into))
+        into->waiting = entry->members.next;
     list_append_all(&into->members, &entry->members);
     entry_announce(store, into);
     entry->into = into;
@@ -385,33 +385,33 @@ bool entry_has_others(const struct entry *entry)
     return entry->members.next != entry->members.previous;
 }
 
-bool entry_has_pending(const struct entry *entry)
+bool entry_has_waiting(const struct entry *entry)
 {
-    return entry->pending != &entry->members;
+    return entry->waiting != &entry->members;
 }
 
 static void remove_member(struct entry *entry, struct path_watch *watch)
 {
-    if (entry->pending == &watch->node)
-        entry->pending = watch->node.next;
+    if (entry->waiting == &watch->node)
+        entry->waiting = watch->node.next;
     list_remove(&watch->node);
 }
 
 static void add_pending(struct entry *entry, struct path_watch *watch)
 {
     list_append(&entry->members, &watch->node);
-    if (!entry_has_pending(entry))
-        entry->pending = &watch->node;
+    if (!entry_has_waiting(entry))
+        entry->waiting = &watch->node;
 }
 
 void entry_set_given(struct entry *entry, struct path_watch *watch)
 {
-    if (entry->pending == &watch->node) {
-        entry->pending = watch->node.next;
+    if (entry->waiting == &watch->node) {
+        entry->waiting = watch->node.next;
         return;
     }
     list_remove(&watch->node);
-    list_append(entry->pending, &watch->node);
+    list_append(entry->waiting, &watch->node);
 }
 
 void entry_set_pending(struct entry *entry, struct path_watch *watch)

@@ -41,7 +41,7 @@ struct entry {
     bool is_exception : 1;      /* the answer was not the path of the route: see store.h */
     bool seeks_link : 1;        /* links have made it stale: which of them matters is worth a query */
     struct list members;        /* first those that were given `path` */
-    struct list *pending;       /* the node of the first of the others; &members: there is none */
+    struct list *waiting;       /* the node of the first of the others; &members: there is none */
     struct list giving, node;   /* of store.giving; of store.due, store.failed or bucket->entries */
     struct bucket *bucket;      /* NULL: not answered yet */
     uint64_t stamp, needed;     /* see store.c; stamp 0: not answered yet */
@@ -60,7 +60,7 @@ struct store {
 
     struct list any_route, default_path;            /* entries that depend on these */
     struct entry_key samples[DEFAULT_PATH_SAMPLES]; /* keys while there are entries in default_path */
-    unsigned long changes, additions;               /* of what the socket filter must pass; they only grow */
+    unsigned long edits, additions;                 /* of what the socket filter must pass; they only grow */
 
     struct list due, failed, giving; /* giving: members of the entries have not been given the path */
     struct entry unfiled;            /* never answered */
@@ -117,7 +117,7 @@ void entry_file(struct store *store, struct entry *entry, struct bucket *bucket)
 
 /* Whether there are several members; whether some do not have the path. */
 bool entry_has_others(const struct entry *entry);
-bool entry_has_pending(const struct entry *entry);
+bool entry_has_waiting(const struct entry *entry);
 
 /* The member does, or does not, have the path. */
 void entry_set_given(struct entry *entry, struct path_watch *watch);

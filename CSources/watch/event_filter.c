@@ -53,11 +53,12 @@ bool event_filter_prepare(struct event_filter *filter, const struct store *store
     size_t count, neighbour_count;
 
     if (!filter->wanted || filter->refused || !pause_is_over(filter) ||
-        (filter->attached && filter->changes == store->changes && filter->edits == gateways->edits + store->hops.edits))
+        (filter->attached && filter->store_edits == store->edits &&
+         filter->edits == gateways->edits + store->hops.edits))
         return false;
     filter->wanted = false;
     count = address_tree_cover(&store->addresses, &store->members, prefixes);
-    filter->changes = store->changes;
+    filter->store_edits = store->edits;
     filter->additions = store->additions;
     neighbour_count = list_neighbours(filter, store, gateways, neighbours);
     route_filter_build(ret, neighbours, neighbour_count, prefixes, count, !list_is_empty(&store->any_route));

@@ -18,12 +18,12 @@
 struct event_filter {
     bool wanted; /* a message has come that affects no watch */
     bool attached;
-    bool refused;                     /* by a sandbox */
-    bool joined;                      /* the group of neighbours: there is or was one that matters */
-    unsigned long changes, additions; /* the counts of the store when the filter was built */
-    unsigned long gateways, hops;     /* the versions of the gateways and of the next hops then */
-    unsigned long edits;              /* the edits of both */
-    int64_t attached_at;              /* the last one, by clock_now() */
+    bool refused;                         /* by a sandbox */
+    bool joined;                          /* the group of neighbours: there is or was one that matters */
+    unsigned long store_edits, additions; /* the counts of the store when the filter was built */
+    unsigned long gateways, hops;         /* the versions of the gateways and of the next hops then */
+    unsigned long edits;                  /* the edits of both */
+    int64_t attached_at;                  /* the last one, by clock_now() */
 };
 
 /* Whether the filter passes every message that affects a watch. False: detach it before the next evaluation. The store

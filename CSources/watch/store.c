@@ -76,7 +76,7 @@ static void add_member(struct store *store, struct path_watch *watch)
 {
     address_tree_add(&store->members, &watch->key.address);
     store->sharers++;
-    store->changes++;
+    store->edits++;
     store->additions++;
 }
 
@@ -101,7 +101,7 @@ void store_remove(struct store *store, struct path_watch *watch)
         return;
     address_tree_remove(&store->members, &watch->key.address);
     store->sharers--;
-    store->changes++;
+    store->edits++;
 }
 
 /* The filter passes the address, as it was that of a member. */
@@ -115,7 +115,7 @@ int store_isolate(struct store *store, struct path_watch *watch)
         address_tree_remove(&store->members, &watch->key.address);
     watch->can_share = false; /* so the address of a plain one stays in the tree of keys */
     store->sharers--;
-    store->changes++;
+    store->edits++;
     return 0;
 }
 
@@ -204,7 +204,7 @@ static struct entry *next_giving(struct store *store)
     while (!list_is_empty(&store->giving)) {
         struct entry *entry = container_of(store->giving.next, struct entry, giving);
 
-        if (entry_is_valid(entry) && entry_has_pending(entry))
+        if (entry_is_valid(entry) && entry_has_waiting(entry))
             return entry;
         list_remove(&entry->giving); /* until the next answer, or member */
     }
@@ -219,8 +219,8 @@ size_t store_give(struct store *store, struct path_watch **ret, size_t limit)
     if (entry == NULL)
         return 0;
     begin_step(store, entry);
-    for (; count < limit && entry_has_pending(entry); entry->pending = entry->pending->next)
-        ret[count++] = container_of(entry->pending, struct path_watch, node);
+    for (; count < limit && entry_has_waiting(entry); entry->waiting = entry->waiting->next)
+        ret[count++] = container_of(entry->waiting, struct path_watch, node);
     return count;
 }
 
@@ -361,7 +361,7 @@ int store_answer(struct store *store, const struct reply *reply)
     if (store->sent < entry->needed)
         return 0; /* the entry that they have joined is due */
     if (entry->length == ENTRY_OWN || entry->stamp == 0 || !keeps_path(entry, &reply->path))
-        entry->pending = entry->members.next;
+        entry->waiting = entry->members.next;
     if (entry->length != ENTRY_OWN)
         entry->route->path = reply->path;
     file(store, entry, reply);
@@ -376,7 +376,7 @@ bool store_give_queried(struct path_watch *watch, struct path *ret)
     if (!entry_is_valid(entry))
         return false;
     entry_set_given(entry, watch);
-    if (!entry_has_pending(entry))
+    if (!entry_has_waiting(entry))
         list_remove(&entry->giving); /* now, while its memory is in the processor's cache */
     if (entry->length != ENTRY_OWN)
         *ret = entry->route->path;

@@ -316,14 +316,14 @@ TEST(learned_facts_stay_unless_the_link_changed_meanwhile)
                                 .type = TYPE(Tunnel),
                                 .device = DEVICE_VIRTUAL,
                                 .flags = IFF_UP };
-    unsigned changes;
+    unsigned version;
 
     put(&links, 1, "", false, DEVICE_NOT_IN_SYSFS);
-    changes = links.changes;
+    version = links.version;
     apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 5 } });
-    link_table_learn(&links, &whole, changes);
+    link_table_learn(&links, &whole, version);
     assert_int_equal(link_table_find(&links, 1)->device, DEVICE_NOT_IN_SYSFS);
-    link_table_learn(&links, &whole, links.changes);
+    link_table_learn(&links, &whole, links.version);
     assert_int_equal(link_table_find(&links, 1)->type, TYPE(Tunnel));
     assert_true(link_type_is_known(link_table_find(&links, 1)));
     assert_string_equal(link_table_find(&links, 1)->kind, "vlan");
@@ -348,7 +348,7 @@ TEST(learned_facts_replace_all_older_ones)
         bridge.carried = true;
         assert_int_equal(link_table_put(&links, &bridge), 0);
         put(&links, 2, "", false, DEVICE_NOT_IN_SYSFS);
-        link_table_learn(&links, whole, links.changes);
+        link_table_learn(&links, whole, links.version);
         message.link.mtu = 9000;
         message.link.master = whole->master;
         message.link.info.active = whole->active;
