@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A default route that goes and comes, under many targets in shuffled order: the queries, the time for each target, and
- * the time to the first callback. The same with a policy rule, with which each target needs a query of its own; the
- * reference is a bare batch of the same queries.
+ * the time to the first callback. The queries with a policy rule that chooses a table. With one for packets from a
+ * source, each target needs a query of its own; the reference is a bare batch of the same queries.
  *
  * Most of what a target costs is waiting for memory: of the schedule, the state and the target. So a step gives the
  * path to 8 targets, and first tells the processor which memory it will use. With 32 it is slower: a processor keeps
@@ -116,10 +116,10 @@ static bool compare_first_callback(struct writer *writer, struct watched *many, 
 
 /* ---- A policy rule ---------------------------------------------------------------------------------------------- */
 
-static void set_rule(struct writer *writer, bool present)
+static void set_rule(struct writer *writer, bool present, const char *prefix, const char *source)
 {
     const struct writer_rule rule = {
-        .prefix = "203.0.113.0/24", .priority = 10, .action = FR_ACT_TO_TBL, .table = 100
+        .prefix = prefix, .from = source, .priority = 10, .action = FR_ACT_TO_TBL, .table = 100
     };
 
     bench_check(writer_rule(writer, present ? WRITER_ADD : WRITER_DELETE, &rule), "rule");
@@ -137,13 +137,31 @@ static double measure_batches(unsigned count)
     return (double)(bench_now() - start) / count;
 }
 
+static bool count_queries_with_rule(struct writer *writer, struct watched *many)
+{
+    struct writer_route route = bench_default_route;
+    unsigned long before;
+
+    set_rule(writer, true, "203.0.113.0/24", NULL);
+    (void)watched_settle(many, 0);
+    before = watched_queries(many);
+    route.gateway = "192.0.2.3";
+    bench_check(writer_route(writer, WRITER_REPLACE, &route), "another gateway");
+    (void)watched_settle(many, 0);
+    before = watched_queries(many) - before;
+    bench_check(writer_route(writer, WRITER_REPLACE, &bench_default_route), "default route");
+    set_rule(writer, false, "203.0.113.0/24", NULL);
+    (void)watched_settle(many, 0);
+    return bench_report_number("with a policy rule, another gateway, queries", (double)before, "queries", 8);
+}
+
 /* The default route gets another gateway. So the queries find a route, like those of the reference. */
 static bool compare_with_rule(struct writer *writer, struct watched *many)
 {
     double ours[BLOCKS_SHORT], reference[BLOCKS_SHORT];
     struct writer_route route = bench_default_route;
 
-    set_rule(writer, true);
+    set_rule(writer, true, "0.0.0.0/0", "203.0.113.0/24");
     (void)watched_settle(many, 0);
     for (size_t i = 0; i < BLOCKS_SHORT; i++) {
         route.gateway = i % 2 == 0 ? "192.0.2.3" : "192.0.2.1";
@@ -151,11 +169,11 @@ static bool compare_with_rule(struct writer *writer, struct watched *many)
         bench_check(writer_route(writer, WRITER_REPLACE, &route), "another gateway");
         ours[i] = watched_settle(many, 0) / many->count;
     }
-    set_rule(writer, false);
+    set_rule(writer, false, "0.0.0.0/0", "203.0.113.0/24");
     bench_check(writer_route(writer, WRITER_REPLACE, &bench_default_route), "default route");
     (void)watched_settle(many, 0);
-    return bench_report("with a policy rule, a target", "a bare batch of RTM_GETROUTE", ours, reference, BLOCKS_SHORT,
-                        1.0);
+    return bench_report("with a policy rule for a source, a target", "a bare batch of RTM_GETROUTE", ours, reference,
+                        BLOCKS_SHORT, 1.0);
 }
 
 /* A loop with fewer targets, for the chart. */
@@ -193,6 +211,7 @@ static bool measure_all(struct writer *writer, bool is_short)
     within = bench_report_number("default toggle, a target without a callback", median_toggle(writer, &many, 0, blocks),
                                  "ns", 1) &&
              within;
+    within = count_queries_with_rule(writer, &many) && within;
     within = compare_with_rule(writer, &many) && within;
     watched_unschedule(&many);
     watched_schedule(&many, true);

@@ -17,10 +17,12 @@
 
 static void check_rule(void *info, const struct nlmsghdr *message)
 {
-    bool *standard = info;
+    struct rule_reading *reading = info;
 
-    if (message->nlmsg_type == RTM_NEWRULE && !rule_is_standard(message))
-        *standard = false;
+    if (message->nlmsg_type != RTM_NEWRULE)
+        return;
+    reading->is_standard = reading->is_standard && rule_is_standard(message);
+    reading->chooses_tables = reading->chooses_tables && rule_chooses_table(message);
 }
 
 static void add_selectors(void *info, const struct nlmsghdr *message)
@@ -44,20 +46,36 @@ static int dump_rules(struct netlink *requests, void *buffer, uint8_t family,
     return error == EAFNOSUPPORT || error == EOPNOTSUPP ? 0 : error;
 }
 
-int routing_policy_family_is_standard(struct rtnetlink *rtnetlink, uint8_t family, bool *ret)
+static const struct rule_reading *read_rules(struct rtnetlink *rtnetlink, uint8_t family)
 {
     struct rule_reading *reading = &rtnetlink->rules.readings[family == AF_INET6];
-    bool standard = true;
     int error;
 
-    if (!reading->read) {
-        error = dump_rules(&rtnetlink->requests, rtnetlink->buffer, family, check_rule, &standard);
-        reading->is_standard = standard && error != EAGAIN;
-        reading->error = error == EAGAIN ? 0 : error;
-        reading->read = (reading->error == 0 || netlink_is_withheld(error)) && !rtnetlink->groups_refused;
-    }
+    if (reading->read)
+        return reading;
+    *reading = (struct rule_reading){ .is_standard = true, .chooses_tables = true };
+    error = dump_rules(&rtnetlink->requests, rtnetlink->buffer, family, check_rule, reading);
+    if (error == EAGAIN)
+        *reading = (struct rule_reading){ 0 };
+    else
+        reading->error = error;
+    reading->read = (reading->error == 0 || netlink_is_withheld(error)) && !rtnetlink->groups_refused;
+    return reading;
+}
+
+int routing_policy_family_is_standard(struct rtnetlink *rtnetlink, uint8_t family, bool *ret)
+{
+    const struct rule_reading *reading = read_rules(rtnetlink, family);
+
     *ret = reading->is_standard;
     return reading->error;
+}
+
+bool routing_policy_chooses_tables(struct rtnetlink *rtnetlink, uint8_t family)
+{
+    const struct rule_reading *reading = read_rules(rtnetlink, family);
+
+    return reading->error == 0 && reading->chooses_tables;
 }
 
 /* After an interrupted dump, the selectors of both sets of rules are in *ret. */

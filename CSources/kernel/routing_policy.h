@@ -14,6 +14,10 @@ int routing_policy_is_standard(struct rtnetlink *rtnetlink, bool *ret);
 /* The same for one family. */
 int routing_policy_family_is_standard(struct rtnetlink *rtnetlink, uint8_t family, bool *ret);
 
+/* Whether the rules of a family do no more than choose tables: see rule_chooses_table. False also if that is not known.
+ */
+bool routing_policy_chooses_tables(struct rtnetlink *rtnetlink, uint8_t family);
+
 /* Reads what rules select by into rtnetlink->rules, unless it is known. A sandbox that hides the rules: by nothing.
  * Over a socket that has joined groups, their messages are lost: not with RTNETLINK_LINKS. Returns 0 or an errno. */
 int routing_policy_find_selectors(struct rtnetlink *rtnetlink);

@@ -31,7 +31,7 @@ struct rule_knowledge {
     unsigned selectors[2]; /* enum rule_selectors bits, for IPv4 and IPv6 */
     unsigned version;      /* grows with each message about a rule, and when messages were lost */
     struct rule_reading {
-        bool read, is_standard;
+        bool read, is_standard, chooses_tables;
         int error; /* a sandbox hides the rules */
     } readings[2]; /* the same families */
 };

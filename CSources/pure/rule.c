@@ -26,6 +26,8 @@ struct rule {
     uint32_t priority, table;
     bool is_special; /* it does not apply to all packets, or does more than use a table */
     bool is_for_forwarding;
+    bool is_by_source; /* it selects by the source or the traffic class, or by something unknown */
+    bool suppresses;
     unsigned selectors;
 };
 
@@ -64,7 +66,10 @@ static void parse_rule_attribute(const struct attribute *attribute, struct rule 
         attribute_u32(attribute, &rule->table);
         break;
     case FRA_SUPPRESS_PREFIXLEN: /* the kernel always sends it; all bits set: nothing is suppressed */
-        rule->is_special = rule->is_special || !attribute_u32(attribute, &number) || number != UINT32_MAX;
+        rule->suppresses = rule->suppresses || !attribute_u32(attribute, &number) || number != UINT32_MAX;
+        break;
+    case FRA_SUPPRESS_IFGROUP:
+        rule->suppresses = true;
         break;
     case FRA_PROTOCOL: /* who installed the rule */
     case FRA_PAD:
@@ -74,8 +79,16 @@ static void parse_rule_attribute(const struct attribute *attribute, struct rule 
         rule->is_for_forwarding = attribute->length != sizeof "lo" ||
                                   memcmp(attribute->payload, "lo", sizeof "lo") != 0;
         break;
-    default:
+    case FRA_DST:
+    case FRA_FWMARK:
+    case FRA_FWMASK:
+    case FRA_UID_RANGE:
+    case FRA_GOTO:
+    case FRA_L3MDEV:
         rule->is_special = true;
+        break;
+    default:
+        rule->is_special = rule->is_by_source = true;
     }
 }
 
@@ -92,6 +105,7 @@ static bool parse_rule(const struct nlmsghdr *message, struct rule *ret)
                           .is_special = header->action != FR_ACT_TO_TBL || header->src_len != 0 ||
                                         header->dst_len != 0 || header->tos != 0 ||
                                         (header->flags & FIB_RULE_INVERT) != 0,
+                          .is_by_source = header->src_len != 0 || header->tos != 0,
                           .selectors = header->tos != 0 ? RULE_BY_CLASS : 0 };
     while (attribute_next(&walk, &attribute))
         parse_rule_attribute(&attribute, ret);
@@ -116,7 +130,14 @@ bool rule_is_standard(const struct nlmsghdr *message)
         return false;
     for (size_t i = 0; i < sizeof standard_rules / sizeof standard_rules[0]; i++)
         if (rule.priority == standard_rules[i].priority && rule.table == standard_rules[i].table)
-            return !rule.is_special;
+            return !rule.is_special && !rule.suppresses;
     return false;
+}
+
+bool rule_chooses_table(const struct nlmsghdr *message)
+{
+    struct rule rule;
+
+    return parse_rule(message, &rule) && !rule.is_by_source && !rule.suppresses;
 }
 #endif

@@ -13,6 +13,10 @@
  * "main", then "default". */
 bool rule_is_standard(const struct nlmsghdr *message);
 
+/* Whether the rule of an RTM_NEWRULE does no more than choose a table, or refuse, by the destination or by what is the
+ * same for all plain questions: the user, the mark 0, no interface. So it suppresses no routes of the table. */
+bool rule_chooses_table(const struct nlmsghdr *message);
+
 /* By what the rule of an RTM_NEWRULE selects packets of this machine: bits. */
 unsigned rule_selectors(const struct nlmsghdr *message);
 

@@ -122,21 +122,24 @@ static int update_links(struct monitor *monitor, bool lost, bool drained, struct
     return error;
 }
 
-/* Rules that cannot be read are not standard. If sharing begins, watches that did not share are queried again. Returns
- * 0 or an errno. */
+/* Rules that cannot be read are not standard. If more watches can share, all are queried again. Returns 0 or an errno.
+ */
 static int read_rules(struct monitor *monitor, struct changes *changes)
 {
-    const bool shared = monitor->shares;
+    const enum sharing before = monitor->shares;
     bool is_standard;
     int error;
 
-    monitor->shares = false;
+    monitor->shares = SHARING_NONE;
     error = routing_policy_is_standard(&monitor->rtnetlink, &is_standard);
     if (error != 0 && error != NETLINK_DENIED)
         return error;
     monitor->rules_known = true;
-    monitor->shares = is_standard;
-    changes->all = changes->all || (is_standard && !shared);
+    if (is_standard)
+        monitor->shares = SHARING_ALL;
+    else if (routing_policy_chooses_tables(&monitor->rtnetlink, AF_INET))
+        monitor->shares = SHARING_PLAIN_IPV4;
+    changes->all = changes->all || monitor->shares > before;
     return 0;
 }
 
@@ -165,7 +168,7 @@ static int update_policy(struct monitor *monitor, struct changes *changes)
     if (monitor->rules_known && monitor->settings_known)
         return 0;
     if (!has_several(monitor)) {
-        monitor->shares = false;
+        monitor->shares = SHARING_NONE;
         return 0;
     }
     if (!monitor->settings_known)

@@ -37,6 +37,13 @@ struct round {
     bool incomplete; /* it was not quiet, and left work: then the next one is not quiet */
 };
 
+/* Which watches may share answers. store.c has the reasons. */
+enum sharing {
+    SHARING_NONE,
+    SHARING_PLAIN_IPV4, /* there are other rules than the kernel's own, but those of IPv4 only choose tables */
+    SHARING_ALL
+};
+
 struct monitor {
     struct source source; /* under the loop's lock, as far as runloop.h says */
     SCRunLoopRef loop;
@@ -56,16 +63,19 @@ struct monitor {
     bool links_known, rules_known, settings_known;
     bool links_denied;        /* a sandbox refuses to list the links: evaluate as if netlink was denied */
     bool neighbours_withheld; /* one neighbour cannot be read */
-    bool shares;              /* watches may share answers: the rules are standard, and all messages come */
-    struct netconf settings;  /* known if `settings_known` */
+    enum sharing shares;
+    struct netconf settings; /* known if `settings_known` */
 };
 
 #define NEVER_SENT UINT64_MAX
 
-/* Whether watches of the monitor may share answers now. */
-static inline bool monitor_shares(const struct monitor *monitor)
+/* Whether a watch of the monitor may share answers now, if it can. */
+static inline bool monitor_shares(const struct monitor *monitor, const struct path_watch *watch)
 {
-    return monitor->shares && plan_relies_on_messages(&monitor->plan);
+    const bool is_plain_ipv4 = watch->questions == NULL && watch->key.address.address.family == AF_INET;
+
+    return (monitor->shares == SHARING_ALL || (monitor->shares == SHARING_PLAIN_IPV4 && is_plain_ipv4)) &&
+           plan_relies_on_messages(&monitor->plan);
 }
 
 static inline bool monitor_can_query(const struct monitor *monitor)

@@ -334,11 +334,12 @@ static bool can_have_unused_route(struct monitor *monitor)
 }
 
 /* Whether no route leads to any of the watches if none in "main" leads to one. For IPv4, such a route is in the table
- * "default". */
+ * "default", or in one that another rule chooses. */
 static bool is_last_table_empty(struct monitor *monitor, uint8_t family)
 {
-    return family == AF_INET ? routing_policy_default_table_is_empty(&monitor->rtnetlink)
-                             : !can_have_unused_route(monitor);
+    if (family != AF_INET)
+        return !can_have_unused_route(monitor);
+    return monitor->shares == SHARING_ALL && routing_policy_default_table_is_empty(&monitor->rtnetlink);
 }
 
 /* The cause is the local address, which all pairs of a group have. */
@@ -411,7 +412,7 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
 
 static bool begins_with_match(const struct monitor *monitor, const struct path_watch *watch)
 {
-    return watch->can_share && monitor_shares(monitor) &&
+    return watch->can_share && monitor_shares(monitor, watch) &&
            (path_watch_destination(watch).family != AF_INET6 || monitor->rtnetlink.source_routes != SOURCE_ROUTES_SOME);
 }
 

@@ -90,10 +90,11 @@ static bool seeks_link(const struct monitor *monitor, const struct inquiry *inqu
 
     if (entry->length == ENTRY_OWN && entry->stamp != 0 && entry->stamp >= entry->needed)
         entry->seeks_link = true;
-    return entry->seeks_link && !inquiry->can_share && monitor_shares(monitor) &&
-           inquiry->watch->type->evaluate == NULL && inquiry->questions->count == 1 &&
-           question->local.family == AF_UNSPEC && question->destination.family != AF_UNSPEC &&
-           question->interface[0] == '\0' && question->mark == 0 && question->scope == 0;
+    return entry->seeks_link && !inquiry->can_share && monitor->shares == SHARING_ALL &&
+           plan_relies_on_messages(&monitor->plan) && inquiry->watch->type->evaluate == NULL &&
+           inquiry->questions->count == 1 && question->local.family == AF_UNSPEC &&
+           question->destination.family != AF_UNSPEC && question->interface[0] == '\0' && question->mark == 0 &&
+           question->scope == 0;
 }
 
 static struct repetition find_repetition(const struct monitor *monitor, const struct entry *entry)
@@ -126,7 +127,7 @@ static void begin_step_locked(struct monitor *monitor, size_t limit, struct step
     }
     /* After the version was read: see replace_questions_locked in api/name.c. */
     inquiry->questions = path_watch_questions(inquiry->watch, &inquiry->memory);
-    inquiry->can_share = inquiry->watch->can_share && monitor_shares(monitor);
+    inquiry->can_share = inquiry->watch->can_share && monitor_shares(monitor, inquiry->watch);
     inquiry->for_others = entry_has_others(inquiry->watch->key.entry);
     inquiry->seeks_link = seeks_link(monitor, inquiry);
     inquiry->repetition = find_repetition(monitor, inquiry->watch->key.entry);

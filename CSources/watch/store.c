@@ -38,7 +38,14 @@
  * each watch. Then they share its entry, also while it is gone.
  *
  * A table before "main" can have a throw route, which hides from some members what a message about that table
- * announces: the entries in Q dissolve, and members in Q wait for their own. If any route may have come without a
+ * announces: the entries in Q dissolve, and members in Q wait for their own.
+ *
+ * Rules: with other rules than the kernel's own, plain watches of IPv4 share if none of its rules suppresses routes, or
+ * selects by more than the destination and what all have in common. Each member may have other tables before "main".
+ * But none of them had a route to it when its query named "main", and a message about one moves it. So as long as
+ * "main" has a route to a member, that is its answer. If not, tables after "main" decide for each: refused is `others`.
+ *
+ * If any route may have come without a
  * message (a rule, lost messages, an IPv6 gateway that fails or responds, a carrier under ignore_routes_with_linkdown),
  * 1 is broken: the entries of routes dissolve.
  *

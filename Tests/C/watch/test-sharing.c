@@ -372,6 +372,42 @@ TEST(a_rule_that_exists_before_the_targets_prevents_sharing)
     expect_changes(TARGETS - 16, 10 * TARGETS);
 }
 
+/* The first targets have another table before "main". It has a route to some of them later. */
+TEST(with_a_rule_that_chooses_a_table_one_query_is_for_all)
+{
+    const struct writer_rule rule = {
+        .prefix = "198.51.100.0/26", .priority = 10, .action = FR_ACT_TO_TBL, .table = 100
+    };
+
+    set_rule(true, &rule);
+    begin_ipv4();
+    namespace_ip("route add 198.51.100.32/27 via " GATEWAY);
+    expect_changes(0, FEW);
+    namespace_ip("route replace default dev a");
+    expect_changes(TARGETS - 32, FEW);
+    namespace_ip("route add blackhole 198.51.100.16/28 table 100");
+    expect_changes(16, 16 + FEW);
+    namespace_ip("route del 198.51.100.32/27");
+    expect_changes(32, FEW);
+    namespace_ip("route replace default via " GATEWAY);
+    expect_changes(TARGETS - 16, 16 + FEW);
+}
+
+/* Without the route in "main", the rule suppresses the next one, and the table decides for each. */
+TEST(a_rule_that_suppresses_routes_counts)
+{
+    namespace_ip("rule add priority 10 lookup main suppress_prefixlength 0");
+    namespace_ip("rule add priority 20 lookup 100");
+    namespace_ip("route add blackhole 198.51.100.64/26 table 100");
+    namespace_ip("route add 198.51.100.0/24 via " GATEWAY);
+    begin_ipv4();
+    crowd_expect_all(R);
+    namespace_ip("route del 198.51.100.0/24");
+    expect_changes(64, 10 * TARGETS);
+    assert_int_equal(crowd.flags[0], R);
+    assert_int_equal(crowd.flags[100], 0);
+}
+
 /* The rule decides when "main" has no route any more. */
 TEST(a_rule_after_the_table_main_counts)
 {

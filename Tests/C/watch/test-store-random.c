@@ -88,13 +88,31 @@ static const struct fib_route *find_in_table(uint32_t table, const struct addres
     return found == NULL || found->kind == KIND_THROW ? NULL : found;
 }
 
+/* In half of the worlds there are rules: by its last byte, an address has a table before "main", and one after it. */
+static bool has_rules;
+enum { TABLE_BEFORE = 100, TABLE_AFTER = 101 };
+
+static bool has_table(uint32_t table, const struct address *address)
+{
+    switch (table) {
+    case TABLE_BEFORE:
+        return has_rules && address->bytes[3] < 20;
+    case TABLE_AFTER:
+        return has_rules && address->bytes[3] >= 12;
+    default:
+        return true;
+    }
+}
+
 /* Returns NULL if no route leads there. */
 static const struct fib_route *look_up(const struct address *address)
 {
-    const struct fib_route *route = find_in_table(RT_TABLE_LOCAL, address);
+    static const uint32_t tables[] = { RT_TABLE_LOCAL, TABLE_BEFORE, RT_TABLE_MAIN, TABLE_AFTER };
+    const struct fib_route *route = NULL;
 
-    if (route == NULL)
-        route = find_in_table(RT_TABLE_MAIN, address);
+    for (size_t i = 0; route == NULL && i < sizeof tables / sizeof tables[0]; i++)
+        if (has_table(tables[i], address))
+            route = find_in_table(tables[i], address);
     return route == NULL || route->kind == KIND_UNREACHABLE ? NULL : route;
 }
 
@@ -128,6 +146,13 @@ static bool prefix_is_taken(uint32_t table, const struct address_prefix *prefix)
     return false;
 }
 
+static uint32_t draw_table(void)
+{
+    static const uint32_t others[] = { RT_TABLE_LOCAL, TABLE_BEFORE, TABLE_AFTER };
+
+    return draw(6) != 0 ? RT_TABLE_MAIN : others[has_rules ? draw(3) : 0];
+}
+
 static void change_route(void)
 {
     static const uint8_t lengths[] = { 0, 8, 23, 24, 27, 28, 29, 30, 31, 32 };
@@ -141,7 +166,7 @@ static void change_route(void)
         return;
     }
     *route = (struct fib_route){ .kind = draw(3) != 0 ? KIND_ROUTE : (enum kind)draw(KINDS),
-                                 .table = draw(6) != 0 ? RT_TABLE_MAIN : RT_TABLE_LOCAL,
+                                 .table = draw_table(),
                                  .oif = 1 + draw(LINKS),
                                  .other_oif = 1 + draw(LINKS),
                                  .prefix = { address_truncate(&address, length), length } };
@@ -273,8 +298,10 @@ static struct reply make_reply(struct path_watch *watch)
 
     reply.path.index = find_oif(address, route);
     reply.path.table = watched_of(watch)->group;
-    if (!watch->can_share)
+    if (!watch->can_share || (has_rules && watch->questions != NULL))
         return reply;
+    if (route == NULL && has_rules && entry_has_others(entry_of(watch)))
+        return reply; /* the table after "main" can have a route to another one */
     if (route == NULL) {
         reply.kind = REPLY_REFUSED;
         reply.link = BUCKET_NO_LINK;
@@ -391,6 +418,7 @@ static void play(unsigned world)
     for (size_t i = 0; i < 256; i++)
         redirected[i] = draw(64) == 0; /* before any target is scheduled */
     message_count = 0;
+    has_rules = world % 2 == 0;
     fault_every = world % 3 == 0 ? 60 : 0;
     store_init(&store);
     for (unsigned i = 0; i < CHANGES; i++) {
