@@ -380,19 +380,16 @@ static void use_context(SCNetworkReachabilityCallBack callout, bool retain, bool
     SCNetworkReachabilityContext context = { .info = &hooks.first,
                                              .retain = retain ? retain_hook : NULL,
                                              .release = release ? release_hook : NULL };
-    SCNetworkReachabilityRef target;
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     memset(&hooks, 0, sizeof hooks);
-    target = expect_target(FAR);
+    SCOPED_TARGET target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(target, callout, &context));
     memset(&context, 0xff, sizeof context); /* it was copied */
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(target);
-    SCRunLoopRelease(loop);
 }
 
 TEST(with_both_hooks_each_delivery_retains_and_releases)
@@ -465,20 +462,17 @@ TEST(the_new_context_is_retained_before_the_old_is_released)
 
 TEST(without_a_context_info_is_null)
 {
-    SCNetworkReachabilityRef target;
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     memset(&hooks, 0, sizeof hooks);
     hooks.passed = &hooks;
-    target = expect_target(FAR);
+    SCOPED_TARGET target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(target, hooked, NULL));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_null(hooks.passed);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(target);
-    SCRunLoopRelease(loop);
 }
 
 TEST(a_context_of_another_version_is_refused_and_changes_nothing)
@@ -530,7 +524,7 @@ static void unschedule_the_other(struct bench *in)
 
 TEST(a_callback_may_unschedule_a_target_whose_callback_is_due)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     bench_open_on(&bench, loop, expect_target(FAR));
     bench_open_on(&second, loop, expect_target(OTHER_FAR));
@@ -542,7 +536,6 @@ TEST(a_callback_may_unschedule_a_target_whose_callback_is_due)
     assert_int_equal(bench.calls + second.calls, 1);
     assert_int_equal(idle_perform(loop), 0);
     assert_int_equal(bench.calls + second.calls, 1);
-    SCRunLoopRelease(loop);
 }
 
 /* A change inside the first callback, and a nested pass: it reports the other target, and not this one again. */
@@ -555,7 +548,7 @@ static void perform_inside(struct bench *in)
 
 TEST(a_nested_pass_delivers_other_targets_only)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     observer_add_gateway_route();
     bench_open_on(&bench, loop, expect_target(FAR));
@@ -568,7 +561,6 @@ TEST(a_nested_pass_delivers_other_targets_only)
     assert_int_equal(bench.result, 1);
     assert_int_equal(second.calls, 1);
     assert_int_equal(second.flags, 0);
-    SCRunLoopRelease(loop);
 }
 
 /* The target changes again during its own callback: the change is reported after the callback has returned, with the
@@ -721,7 +713,7 @@ TEST(the_flags_of_an_unscheduled_target_are_queried_again)
 TEST(each_of_many_targets_is_called_once)
 {
     static struct bench benches[MANY];
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
     int calls = 0;
 
     for (size_t i = 0; i < MANY; i++)
@@ -738,7 +730,6 @@ TEST(each_of_many_targets_is_called_once)
         assert_int_equal(benches[i].calls, 1);
         assert_int_equal(benches[i].flags, R);
     }
-    SCRunLoopRelease(loop);
 }
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */

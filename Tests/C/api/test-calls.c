@@ -555,17 +555,15 @@ static void change_network(void)
 static void use_in_child(const struct subject *subject)
 {
     SCNetworkReachabilityFlags flags = 77;
-    SCNetworkReachabilityRef fresh;
 
     assert_false(SCNetworkReachabilityGetFlags(subject->target, &flags));
     assert_int_equal(SCError(), ECHILD);
     assert_int_equal(SCRunLoopPerform(shared.loops[0], 0), -1);
     assert_int_equal(SCError(), ECHILD);
     SCNetworkReachabilityRelease(SCNetworkReachabilityRetain(subject->target));
-    fresh = expect_target("198.51.100.7");
+    SCOPED_TARGET fresh = expect_target("198.51.100.7");
     flags = expect_flags_of(fresh);
     assert_true(flags == 0 || flags == R);
-    SCNetworkReachabilityRelease(fresh);
 }
 
 /* The sanitizers and helgrind cannot follow a child that was forked while other threads ran. There the child ends at

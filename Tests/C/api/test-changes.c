@@ -40,11 +40,10 @@ static void expect_end_of_wait(SCRunLoopRef loop)
 static void expect_next(SCRunLoopRef loop, SCNetworkReachabilityRef target, SCNetworkReachabilityFlags wanted)
 {
     SCNetworkReachabilityFlags flags = 99;
-    const SCNetworkReachabilityRef changed = SCRunLoopCopyNextChange(loop, &flags);
+    SCOPED_TARGET changed = SCRunLoopCopyNextChange(loop, &flags);
 
     assert_ptr_equal(changed, target);
     assert_int_equal(flags, wanted);
-    SCNetworkReachabilityRelease(changed);
 }
 
 /* ---- Before the first fetch ------------------------------------------------------------------------------------- */
@@ -120,7 +119,7 @@ TEST(an_unfetched_target_is_queued_once)
 
 TEST(the_first_fetch_leaves_the_descriptor_readable_for_the_rest)
 {
-    SCNetworkReachabilityRef other = expect_target(OTHER_FAR);
+    SCOPED_TARGET other = expect_target(OTHER_FAR);
 
     open_silent(FAR);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, bench.loop, kSCRunLoopDefaultMode));
@@ -137,7 +136,6 @@ TEST(the_first_fetch_leaves_the_descriptor_readable_for_the_rest)
     SCNetworkReachabilityRelease(SCRunLoopCopyNextChange(bench.loop, NULL));
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, bench.loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(other);
 }
 
 /* ---- SCRunLoopRunInMode ----------------------------------------------------------------------------------------- */
@@ -265,7 +263,7 @@ TEST(a_target_that_changed_back_is_skipped)
 
 TEST(a_skipped_target_does_not_hide_the_next_one)
 {
-    SCNetworkReachabilityRef other = expect_target("198.51.102.1");
+    SCOPED_TARGET other = expect_target("198.51.102.1");
 
     open_silent(FAR);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, bench.loop, kSCRunLoopDefaultMode));
@@ -277,7 +275,6 @@ TEST(a_skipped_target_does_not_hide_the_next_one)
     expect_next(bench.loop, other, R);
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, bench.loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(other);
 }
 
 /* A program that got the new flags from GetFlags would keep them. */
@@ -378,7 +375,7 @@ TEST(a_target_that_changed_back_to_what_a_callback_reported_is_skipped)
 
 TEST(a_change_on_two_loops_is_fetched_from_the_first_that_noticed_it)
 {
-    SCRunLoopRef other = SCRunLoopCreate();
+    SCOPED_LOOP other = SCRunLoopCreate();
 
     open_silent(FAR);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, other, kSCRunLoopDefaultMode));
@@ -389,12 +386,11 @@ TEST(a_change_on_two_loops_is_fetched_from_the_first_that_noticed_it)
     assert_null(SCRunLoopCopyNextChange(other, NULL));
     expect_next(bench.loop, bench.target, R);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(other);
 }
 
 TEST(an_unfetched_change_moves_to_another_loop_when_unscheduled)
 {
-    SCRunLoopRef other = SCRunLoopCreate();
+    SCOPED_LOOP other = SCRunLoopCreate();
 
     open_silent(FAR);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, other, kSCRunLoopDefaultMode));
@@ -406,7 +402,6 @@ TEST(an_unfetched_change_moves_to_another_loop_when_unscheduled)
     expect_end_of_wait(other);
     expect_next(other, bench.target, R);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(other);
 }
 
 UNIT(.setup = observer_open)

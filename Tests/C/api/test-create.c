@@ -59,15 +59,13 @@ static void expect_one_address(SCNetworkReachabilityRef target, const char *want
 TEST(an_address_is_copied_and_its_port_ignored)
 {
     struct sockaddr_storage address = expect_sockaddr("198.51.100.7"), got;
-    SCNetworkReachabilityRef target;
 
     ((struct sockaddr_in *)&address)->sin_port = htons(80);
-    target = SCNetworkReachabilityCreateWithAddress(NULL, any_sockaddr(&address));
+    SCOPED_TARGET target = SCNetworkReachabilityCreateWithAddress(NULL, any_sockaddr(&address));
     memset(&address, 0xff, sizeof address);
     expect_one_address(target, "198.51.100.7");
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(target, &got, 1), 1);
     assert_int_equal(((const struct sockaddr_in *)&got)->sin_port, 0);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(other_families_are_refused)
@@ -91,11 +89,8 @@ TEST(other_families_are_refused)
 
 TEST(a_mapped_address_becomes_ipv4)
 {
-    SCNetworkReachabilityRef target;
-
-    target = expect_target("::ffff:198.51.100.7");
+    SCOPED_TARGET target = expect_target("::ffff:198.51.100.7");
     expect_one_address(target, "198.51.100.7");
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_pair_needs_one_address_and_one_family)
@@ -231,10 +226,9 @@ static void expect_options_refused(const SCNetworkReachabilityOptions *options)
 
 static void expect_options_taken(const SCNetworkReachabilityOptions *options)
 {
-    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithOptions(NULL, options);
+    SCOPED_TARGET target = SCNetworkReachabilityCreateWithOptions(NULL, options);
 
     assert_non_null(target);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(options_name_a_host_or_addresses)
@@ -435,10 +429,9 @@ TEST_WITH(NULL, NULL, the_size_of_a_path_follows_the_rules)
     } more, before;
     static const size_t first = offsetof(SCNetworkReachabilityPath, flow);
     const size_t bad[] = { 0, 1, first - 1, 4097, 5000, SIZE_MAX };
-    SCNetworkReachabilityRef target;
 
     namespace_require_lo();
-    target = expect_target("127.0.0.1");
+    SCOPED_TARGET target = expect_target("127.0.0.1");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         memset(&more, 0xa5, sizeof more);
         more.path.size = bad[i];
@@ -467,7 +460,6 @@ TEST_WITH(NULL, NULL, the_size_of_a_path_follows_the_rules)
             assert_int_equal(more.bytes[i], 0);
         assert_int_equal(more.bytes[size], 0xa5);
     }
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST_WITH(NULL, NULL, a_path_holds_all_that_is_known)
@@ -614,12 +606,10 @@ TEST(foreign_pointers_are_refused)
 {
     static uint64_t zeros[64];
     uint64_t ones[64];
-    SCRunLoopRef loop;
-    SCNetworkReachabilityRef target;
 
     memset(ones, 0xff, sizeof ones);
-    loop = SCRunLoopCreate();
-    target = expect_target("198.51.100.7");
+    SCOPED_LOOP loop = SCRunLoopCreate();
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     {
         const uintptr_t wrongs[] = { 0,
                                      1,
@@ -639,18 +629,14 @@ TEST(foreign_pointers_are_refused)
     check_no_target((SCNetworkReachabilityRef)(uintptr_t)loop, loop);
     check_no_loop((SCRunLoopRef)(uintptr_t)target, target);
     check_no_loop((SCRunLoopRef)((uintptr_t)loop + 2), target);
-    SCNetworkReachabilityRelease(target);
-    SCRunLoopRelease(loop);
 }
 
 TEST(other_bad_arguments_are_refused)
 {
     SCNetworkReachabilityContext context = { .version = 1 };
-    SCRunLoopRef loop;
-    SCNetworkReachabilityRef target;
 
-    loop = SCRunLoopCreate();
-    target = expect_target("198.51.100.7");
+    SCOPED_LOOP loop = SCRunLoopCreate();
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     forget_error();
     assert_false(SCNetworkReachabilityGetFlags(target, NULL));
     expect_error(kSCStatusInvalidArgument);
@@ -672,8 +658,6 @@ TEST(other_bad_arguments_are_refused)
     expect_error(kSCStatusInvalidArgument);
     assert_int_equal(SCNetworkReachabilityFlagsGetString(0, NULL, 1), 0);
     expect_error(kSCStatusInvalidArgument);
-    SCNetworkReachabilityRelease(target);
-    SCRunLoopRelease(loop);
 }
 
 /* ---- Errors ----------------------------------------------------------------------------------------------------- */
@@ -692,7 +676,6 @@ TEST(an_error_belongs_to_its_thread_and_outlives_success)
 {
     int errors[2] = { -1, -1 };
     pthread_t thread;
-    SCNetworkReachabilityRef target;
 
     forget_error();
     assert_int_equal(pthread_create(&thread, NULL, error_of_another_thread, errors), 0);
@@ -700,10 +683,9 @@ TEST(an_error_belongs_to_its_thread_and_outlives_success)
     assert_int_equal(errors[0], kSCStatusOK);
     assert_int_equal(errors[1], kSCStatusInvalidArgument);
     assert_int_equal(SCError(), EMFILE);
-    target = expect_target("198.51.100.7");
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     (void)expect_flags_of(target);
     assert_int_equal(SCError(), EMFILE);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* Fewer and fewer descriptors are free. Each call fails with an errno or succeeds, leaves nothing open, and works again

@@ -62,7 +62,7 @@ TEST(a_context_replaced_as_a_delivery_begins_is_not_retained_after_its_end)
     struct object object = { 0 };
     SCNetworkReachabilityContext context = { 0, &object, hold, release_info, NULL };
     struct replacement replacement = { &object, NULL };
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
     pthread_t thread;
 
     replacement.target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
@@ -77,7 +77,6 @@ TEST(a_context_replaced_as_a_delivery_begins_is_not_retained_after_its_end)
     assert_int_equal(object.references, 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(replacement.target, loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(replacement.target);
-    SCRunLoopRelease(loop);
     sem_destroy(&object.begun);
     sem_destroy(&object.replaced);
 }
@@ -104,16 +103,14 @@ TEST(a_callback_that_schedules_again_does_not_keep_a_pass_from_ending)
 {
     struct restart restart = { .loop = SCRunLoopCreate() };
     SCNetworkReachabilityContext context = { 0, &restart, NULL, NULL, NULL };
-    SCNetworkReachabilityRef target;
 
-    target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    SCOPED_TARGET target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     assert_true(SCNetworkReachabilitySetCallback(target, start_again, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, restart.loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(restart.loop, 0), 1);
     assert_int_equal(SCRunLoopPerform(restart.loop, 0), 1);
     assert_int_equal(restart.calls, 2);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, restart.loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(target);
     SCRunLoopRelease(restart.loop);
 }
 
@@ -122,9 +119,8 @@ TEST(a_callback_that_schedules_again_does_not_keep_a_pass_from_ending)
 TEST(a_second_loop_evaluates_before_it_returns)
 {
     SCRunLoopRef first = SCRunLoopCreate(), second = SCRunLoopCreate();
-    SCNetworkReachabilityRef target;
 
-    target = expect_target("198.51.100.1");
+    SCOPED_TARGET target = expect_target("198.51.100.1");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, first, kSCRunLoopDefaultMode));
     assert_int_equal(expect_flags_of(target), 0);
     namespace_ip("route add default via 192.0.2.1");
@@ -133,7 +129,6 @@ TEST(a_second_loop_evaluates_before_it_returns)
     assert_int_equal(expect_flags_of(target), R);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, first, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, second, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(target);
     SCRunLoopRelease(first);
     SCRunLoopRelease(second);
 }
@@ -164,13 +159,12 @@ static void unschedule(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 static SCRunLoopRunResult run_until_unscheduled(void *stop)
 {
     SCNetworkReachabilityContext context = { 0, stop, NULL, NULL, NULL };
-    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    SCOPED_TARGET target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     SCRunLoopRunResult result;
 
     assert_true(SCNetworkReachabilitySetCallback(target, unschedule, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode));
     result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 5, 1);
-    SCNetworkReachabilityRelease(target);
     return result;
 }
 
@@ -234,17 +228,15 @@ static void *keep_own_loop(void *argument)
 
 TEST(the_loop_of_an_ended_thread_accepts_no_target)
 {
-    SCNetworkReachabilityRef target;
     SCRunLoopRef loop = NULL;
     pthread_t thread;
 
-    target = expect_target("192.0.2.9");
+    SCOPED_TARGET target = expect_target("192.0.2.9");
     assert_int_equal(pthread_create(&thread, NULL, keep_own_loop, &loop), 0);
     pthread_join(thread, NULL);
     assert_false(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCError(), kSCStatusInvalidArgument);
     assert_int_equal(expect_flags_of(target), R | D);
-    SCNetworkReachabilityRelease(target);
     SCRunLoopRelease(loop);
 }
 

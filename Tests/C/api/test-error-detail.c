@@ -430,7 +430,7 @@ static void start_thread(SCNetworkReachabilityRef changed, SCNetworkReachability
 TEST(another_failure_has_no_detail)
 {
     SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
-    SCNetworkReachabilityRef name = expect_name("localhost"); /* it calls back at once */
+    SCOPED_TARGET name = expect_name("localhost"); /* it calls back at once */
     pthread_t thread;
 
     context.info = &thread;
@@ -439,7 +439,6 @@ TEST(another_failure_has_no_detail)
     assert_int_equal(SCRunLoopPerform(loop, 0), 1);
     unit_expect_no_complaint();
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(name, loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(name);
 }
 
 /* As SCError(). */

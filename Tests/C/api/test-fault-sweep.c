@@ -332,7 +332,7 @@ static SCBoolean unschedule(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 /* After a fault, everything works as before. */
 static void expect_sound(SCNetworkReachabilityRef target)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     assert_non_null(loop);
     assert_int_equal(expect_flags_of(target), right.flags);
@@ -341,7 +341,6 @@ static void expect_sound(SCNetworkReachabilityRef target)
         fail_msg("not scheduled: %s", SCErrorString(SCError()));
     assert_int_equal(expect_flags_of(target), right.flags);
     assert_true(unschedule(target, loop));
-    SCRunLoopRelease(loop);
 }
 
 /* ---- A thread's own loop ---------------------------------------------------------------------------------------- */
@@ -461,13 +460,12 @@ TEST(a_process_gets_its_first_scheduler_or_an_error)
 
 static void create(void)
 {
-    SCNetworkReachabilityRef target = UNDER_FAULT(make());
+    SCOPED_TARGET target = UNDER_FAULT(make());
 
     if (target == NULL)
         expect_refused();
     else
         expect_sound(target);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_target_is_created_completely_or_not_at_all)
@@ -477,7 +475,7 @@ TEST(a_target_is_created_completely_or_not_at_all)
 
 static void get_flags(void)
 {
-    SCNetworkReachabilityRef target = made();
+    SCOPED_TARGET target = made();
     SCNetworkReachabilityFlags flags = 77;
 
     if (UNDER_FAULT(SCNetworkReachabilityGetFlags(target, &flags))) {
@@ -487,7 +485,6 @@ static void get_flags(void)
         assert_int_equal(flags, 77);
     }
     expect_sound(target);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(getflags_is_right_or_fails)
@@ -497,7 +494,7 @@ TEST(getflags_is_right_or_fails)
 
 static void get_path(void)
 {
-    SCNetworkReachabilityRef target = made();
+    SCOPED_TARGET target = made();
     SCNetworkReachabilityPath path, untouched;
 
     memset(&untouched, 77, sizeof untouched);
@@ -510,7 +507,6 @@ static void get_path(void)
         assert_memory_equal(&path, &untouched, sizeof path);
     }
     expect_sound(target);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(getpath_is_right_or_fails)
@@ -520,7 +516,7 @@ TEST(getpath_is_right_or_fails)
 
 static void wait_until_known(void)
 {
-    SCNetworkReachabilityRef target = made();
+    SCOPED_TARGET target = made();
     SCNetworkReachabilityPath path, untouched;
     int result;
 
@@ -535,7 +531,6 @@ static void wait_until_known(void)
         assert_int_equal(result, 1);
     }
     expect_sound(target);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_wait_has_a_result_or_fails)
@@ -597,7 +592,7 @@ TEST(flags_from_a_udp_socket_are_right_or_fail)
 static void get_description(void)
 {
     static const char start[] = "<SCNetworkReachability";
-    SCNetworkReachabilityRef target = made();
+    SCOPED_TARGET target = made();
     char text[1024] = "", flags[64], wanted[128];
     const size_t length = UNDER_FAULT(SCNetworkReachabilityGetDescription(target, text, sizeof text));
 
@@ -608,7 +603,6 @@ static void get_description(void)
     if (strstr(text, "\n  flags: ") != NULL && strstr(text, wanted) == NULL && !is_file_denied() &&
         !(is_denied() && strstr(text, "(from a UDP socket)") != NULL))
         fail_msg("%s", text);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_description_is_right_or_incomplete)
@@ -690,7 +684,7 @@ static SCRunLoopRef create_and_retain(void)
 
 static void create_loop(void)
 {
-    SCRunLoopRef loop = UNDER_FAULT(create_and_retain());
+    SCOPED_LOOP loop = UNDER_FAULT(create_and_retain());
 
     if (loop == NULL) {
         expect_refused();
@@ -699,7 +693,6 @@ static void create_loop(void)
     assert_true(SCRunLoopGetFileDescriptor(loop) >= 0);
     SCRunLoopWakeUp(loop);
     assert_int_equal(SCRunLoopPerform(loop, TIME_LIMIT), 0);
-    SCRunLoopRelease(loop);
 }
 
 TEST(a_loop_is_created_completely_or_not_at_all)

@@ -51,10 +51,9 @@ static struct view view_of(SCNetworkReachabilityRef target)
 
 static struct view view_now(void)
 {
-    SCNetworkReachabilityRef target = network_target();
+    SCOPED_TARGET target = network_target();
     const struct view view = view_of(target);
 
-    SCNetworkReachabilityRelease(target);
     return view;
 }
 
@@ -352,7 +351,7 @@ TEST(a_blackhole_for_the_first_addresses_hides_no_default)
 
 TEST(a_smaller_array_gets_the_first_ways)
 {
-    SCNetworkReachabilityRef target = network_target();
+    SCOPED_TARGET target = network_target();
     struct view view = { .network = kSCNetworkReachabilityNetworkInitializer };
 
     namespace_ip("route add default via 192.0.2.1 metric 1");
@@ -362,7 +361,6 @@ TEST(a_smaller_array_gets_the_first_ways)
     assert_string_equal(view.ways[0].interfaceName, "a");
     assert_string_equal(view.ways[1].interfaceName, "");
     assert_true(SCNetworkReachabilityGetNetwork(target, &view.network, NULL, 0, 0));
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_larger_structure_is_zeroed_beyond_the_known_fields)
@@ -375,7 +373,7 @@ TEST(a_larger_structure_is_zeroed_beyond_the_known_fields)
         SCNetworkReachabilityNetwork network;
         char more[8];
     } network;
-    SCNetworkReachabilityRef target = network_target();
+    SCOPED_TARGET target = network_target();
 
     namespace_ip("route add default via 192.0.2.1");
     memset(&ways, 1, sizeof ways);
@@ -385,7 +383,6 @@ TEST(a_larger_structure_is_zeroed_beyond_the_known_fields)
     assert_memory_equal(network.more, "\0\0\0\0\0\0\0", 8);
     assert_memory_equal(ways[0].more, "\0\0\0\0\0\0\0", 8);
     assert_int_equal(ways[1].more[0], 1);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- Bad input -------------------------------------------------------------------------------------------------- */
@@ -768,7 +765,7 @@ static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 /* The process is not in the namespace in which it began, so the thread waits in another one first. */
 TEST(the_library_thread_notices_a_mount)
 {
-    SCNetworkReachabilityRef target = network_target();
+    SCOPED_TARGET target = network_target();
     struct queue queue;
 
     etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
@@ -787,7 +784,6 @@ TEST(the_library_thread_notices_a_mount)
     expect_address(&view_of(target).network.nameServers[0], "192.0.2.53");
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     queue_close(&queue);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* The kernel reports an expired route after 30 s. */
@@ -879,7 +875,7 @@ TEST(each_time_that_a_target_is_scheduled_makes_a_callback)
 TEST(a_fetch_returns_a_target_whose_network_changed)
 {
     SCNetworkReachabilityRef target = network_target(), changed;
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     namespace_ip("route add default via 192.0.2.1 metric 1");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -892,7 +888,6 @@ TEST(a_fetch_returns_a_target_whose_network_changed)
     SCNetworkReachabilityRelease(changed);
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(loop);
     SCNetworkReachabilityRelease(target);
 }
 
@@ -932,7 +927,7 @@ TEST(a_child_has_targets_of_its_own_and_the_parents_goes_on)
 
 TEST(a_change_on_two_loops_makes_one_callback)
 {
-    SCRunLoopRef other = SCRunLoopCreate();
+    SCOPED_LOOP other = SCRunLoopCreate();
 
     namespace_ip("route add default via 192.0.2.1 metric 1");
     open_watcher();
@@ -946,12 +941,11 @@ TEST(a_change_on_two_loops_makes_one_callback)
     watcher.calls = 0;
     expect_no_callback();
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(other);
 }
 
 TEST(a_second_loop_that_is_not_driven_hides_no_way)
 {
-    SCRunLoopRef other = SCRunLoopCreate();
+    SCOPED_LOOP other = SCRunLoopCreate();
 
     namespace_ip("route add default via 192.0.2.1 metric 1");
     namespace_ip("route add default via 203.0.113.1 metric 2");
@@ -960,13 +954,12 @@ TEST(a_second_loop_that_is_not_driven_hides_no_way)
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     expect_ways_now(watcher.target, "a c");
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(other);
 }
 
 /* The first loop never sees the way that the second has reported. */
 TEST(a_way_that_one_loop_reported_is_taken_back_by_another)
 {
-    SCRunLoopRef other = SCRunLoopCreate();
+    SCOPED_LOOP other = SCRunLoopCreate();
 
     namespace_ip("route add default via 192.0.2.1 metric 1");
     open_watcher();
@@ -979,7 +972,6 @@ TEST(a_way_that_one_loop_reported_is_taken_back_by_another)
     watcher.calls = 0;
     namespace_ip("route delete default via 203.0.113.1");
     expect_callback("a");
-    SCRunLoopRelease(other);
 }
 
 static void *retain_own_loop(void *argument)
@@ -990,7 +982,7 @@ static void *retain_own_loop(void *argument)
 
 TEST(after_a_schedule_that_failed_the_kernel_is_queried)
 {
-    SCNetworkReachabilityRef target = network_target();
+    SCOPED_TARGET target = network_target();
     pthread_t thread;
     void *ended_loop;
 
@@ -1000,5 +992,4 @@ TEST(after_a_schedule_that_failed_the_kernel_is_queried)
     namespace_ip("route add default via 192.0.2.1");
     expect_ways_now(target, "a");
     SCRunLoopRelease(ended_loop);
-    SCNetworkReachabilityRelease(target);
 }

@@ -81,7 +81,7 @@ static SCNetworkReachabilityRef unreachable_target(void)
 
 TEST(a_condition_that_holds_ends_the_wait_at_once)
 {
-    SCNetworkReachabilityRef target = expect_target(FAR);
+    SCOPED_TARGET target = expect_target(FAR);
 
     EXPECT_WAIT(target, KNOWN, -1, 1, R, None);
     EXPECT_WAIT(target, REACHABLE, -1, 1, R, None);
@@ -89,35 +89,32 @@ TEST(a_condition_that_holds_ends_the_wait_at_once)
     set_default_route(false);
     EXPECT_WAIT(target, KNOWN, -1, 1, 0, NoRoute);
     EXPECT_WAIT(target, NOT, INFINITY, 1, 0, NoRoute);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(zero_seconds_get_the_path_and_do_not_wait)
 {
-    SCNetworkReachabilityRef target = unreachable_target();
+    SCOPED_TARGET target = unreachable_target();
     struct descriptors before;
 
     descriptors_read(&before);
     EXPECT_WAIT(target, REACHABLE, 0, 0, 0, NoRoute);
     EXPECT_WAIT(target, REACHABLE, -0.0, 0, 0, NoRoute);
     descriptors_expect(&before);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(the_time_ends_the_wait_and_not_earlier)
 {
-    SCNetworkReachabilityRef target = unreachable_target();
+    SCOPED_TARGET target = unreachable_target();
     const double started = watcher_now();
 
     EXPECT_WAIT(target, REACHABLE, MOMENT, 0, 0, NoRoute);
     assert_true(watcher_now() - started >= MOMENT);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* The change comes before, during and after the start of the wait. */
 TEST(no_change_is_lost)
 {
-    SCNetworkReachabilityRef target = unreachable_target();
+    SCOPED_TARGET target = unreachable_target();
     const int rounds = unit_is_under(NULL) ? 10 : 50;
 
     for (int i = 0; i < rounds; i++) {
@@ -130,7 +127,6 @@ TEST(no_change_is_lost)
         set_default_route(false);
         expect_end(&waiting, 1, 0, kSCNetworkReachabilityReasonNoRoute);
     }
-    SCNetworkReachabilityRelease(target);
 }
 
 static void ignore(int number)
@@ -142,7 +138,7 @@ TEST(signals_do_not_end_the_wait)
 {
     const struct sigaction action = { .sa_handler = ignore };
     struct sigaction previous;
-    SCNetworkReachabilityRef target = unreachable_target();
+    SCOPED_TARGET target = unreachable_target();
     struct waiting waiting;
 
     assert_int_equal(sigaction(SIGUSR1, &action, &previous), 0);
@@ -154,12 +150,11 @@ TEST(signals_do_not_end_the_wait)
     set_default_route(true);
     expect_end(&waiting, 1, R, kSCNetworkReachabilityReasonNone);
     assert_int_equal(sigaction(SIGUSR1, &previous, NULL), 0);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(many_threads_wait_for_one_target)
 {
-    SCNetworkReachabilityRef target = unreachable_target();
+    SCOPED_TARGET target = unreachable_target();
     struct waiting waiting[8];
 
     for (size_t i = 0; i < 8; i++)
@@ -167,7 +162,6 @@ TEST(many_threads_wait_for_one_target)
     set_default_route(true);
     for (size_t i = 0; i < 8; i++)
         expect_end(&waiting[i], 1, R, kSCNetworkReachabilityReasonNone);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- What it leaves as it is ------------------------------------------------------------------------------------ */
@@ -196,7 +190,7 @@ static void perform_at_once(void *info, void (*work)(void *argument), void *argu
 TEST(a_target_on_a_scheduler_can_be_waited_for)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
-    SCNetworkReachabilityRef target = unreachable_target();
+    SCOPED_TARGET target = unreachable_target();
     struct waiting waiting;
 
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
@@ -204,7 +198,6 @@ TEST(a_target_on_a_scheduler_can_be_waited_for)
     set_default_route(true);
     expect_end(&waiting, 1, R, kSCNetworkReachabilityReasonNone);
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-    SCNetworkReachabilityRelease(target);
 }
 
 static void wait_in_callback(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -217,8 +210,8 @@ TEST(a_callback_may_wait)
 {
     int result = 77;
     SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
-    SCNetworkReachabilityRef target = unreachable_target();
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_TARGET target = unreachable_target();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     context.info = &result;
     assert_true(SCNetworkReachabilitySetCallback(target, wait_in_callback, &context));
@@ -227,13 +220,11 @@ TEST(a_callback_may_wait)
     assert_int_equal(SCRunLoopPerform(loop, LONG_TIME), 1);
     assert_int_equal(result, 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(loop);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_wait_leaves_no_descriptor_and_no_thread)
 {
-    SCNetworkReachabilityRef target = expect_name("nx.test");
+    SCOPED_TARGET target = expect_name("nx.test");
     struct descriptors before;
 
     EXPECT_WAIT(target, KNOWN, 0, 0, R, NamePending); /* opens what all targets share */
@@ -241,30 +232,27 @@ TEST(a_wait_leaves_no_descriptor_and_no_thread)
     EXPECT_WAIT(target, KNOWN, LONG_TIME, 1, 0, NameNotFound);
     names_await_no_thread();
     descriptors_await(&before);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------------ */
 
 TEST(a_name_is_looked_up_and_its_target_stays_pending)
 {
-    SCNetworkReachabilityRef target = expect_name("v4only.test");
+    SCOPED_TARGET target = expect_name("v4only.test");
     struct waiting waiting;
 
     begin_wait(&waiting, target, KNOWN, LONG_TIME);
     expect_end(&waiting, 1, R, kSCNetworkReachabilityReasonNone);
     assert_int_equal(waiting.path.addressCount, 1);
     EXPECT(target, R, NamePending);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_missing_name_is_known_and_not_reachable)
 {
-    SCNetworkReachabilityRef target = expect_name("nx.test");
+    SCOPED_TARGET target = expect_name("nx.test");
 
     EXPECT_WAIT(target, KNOWN, LONG_TIME, 1, 0, NameNotFound);
     EXPECT_WAIT(target, NOT, LONG_TIME, 1, 0, NameNotFound);
-    SCNetworkReachabilityRelease(target);
 }
 
 static void begin_held_wait(struct waiting *waiting, SCNetworkReachabilityRef target)
@@ -275,19 +263,18 @@ static void begin_held_wait(struct waiting *waiting, SCNetworkReachabilityRef ta
 
 TEST(a_reply_ends_the_wait)
 {
-    SCNetworkReachabilityRef target = expect_name("held.test");
+    SCOPED_TARGET target = expect_name("held.test");
     struct waiting waiting;
 
     begin_held_wait(&waiting, target);
     nameserver_release(names_server, "held");
     expect_end(&waiting, 1, R, kSCNetworkReachabilityReasonNone);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* The default path is reachable. That says nothing about the name. */
 TEST(a_pending_name_is_neither_reachable_nor_not)
 {
-    SCNetworkReachabilityRef target = expect_name("held.test");
+    SCOPED_TARGET target = expect_name("held.test");
     struct waiting waiting;
 
     begin_held_wait(&waiting, target);
@@ -296,7 +283,6 @@ TEST(a_pending_name_is_neither_reachable_nor_not)
     EXPECT_WAIT(target, KNOWN, 0, 0, R, NamePending);
     nameserver_release(names_server, "held");
     expect_end(&waiting, 1, R, kSCNetworkReachabilityReasonNone);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(the_addresses_of_a_scheduled_name_count_at_once)
@@ -319,7 +305,7 @@ TEST(the_addresses_of_a_scheduled_name_count_at_once)
 
 TEST(the_network_namespace_of_the_target_counts)
 {
-    SCNetworkReachabilityRef target = unreachable_target();
+    SCOPED_TARGET target = unreachable_target();
     const int home = namespace_keep();
     struct waiting waiting;
 
@@ -329,7 +315,6 @@ TEST(the_network_namespace_of_the_target_counts)
     close(home);
     set_default_route(true);
     expect_end(&waiting, 1, R, kSCNetworkReachabilityReasonNone);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_child_cannot_wait_for_an_inherited_target)
@@ -351,7 +336,7 @@ TEST(a_child_cannot_wait_for_an_inherited_target)
 
 TEST(bad_arguments_are_refused_and_nothing_is_written)
 {
-    SCNetworkReachabilityRef target = expect_target(FAR);
+    SCOPED_TARGET target = expect_target(FAR);
     SCNetworkReachabilityPath path, untouched;
     static const struct {
         SCNetworkReachabilityCondition condition;
@@ -377,12 +362,11 @@ TEST(bad_arguments_are_refused_and_nothing_is_written)
     }
     assert_int_equal(SCNetworkReachabilityWait(NULL, KNOWN, 0, NULL), -1);
     assert_int_equal(SCError(), kSCStatusInvalidArgument);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_larger_structure_is_filled_to_its_size)
 {
-    SCNetworkReachabilityRef target = expect_target(FAR);
+    SCOPED_TARGET target = expect_target(FAR);
     struct {
         SCNetworkReachabilityPath path;
         unsigned char more[8];
@@ -395,7 +379,6 @@ TEST(a_larger_structure_is_filled_to_its_size)
     assert_int_equal(larger.path.flags, R);
     for (size_t i = 0; i < sizeof larger.more; i++)
         assert_int_equal(larger.more[i], 0);
-    SCNetworkReachabilityRelease(target);
 }
 
 UNIT(.setup = names_begin, .cleanup = names_end, .end = names_end_group)

@@ -132,18 +132,16 @@ static void look_at_the_thread(SCNetworkReachabilityRef target, SCNetworkReachab
 TEST(work_run_at_once_calls_on_the_library_thread)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
-    SCNetworkReachabilityRef target;
 
     memset(&at_once, 0, sizeof at_once);
     assert_int_equal(sem_init(&at_once.called, 0, 0), 0);
-    target = name_target();
+    SCOPED_TARGET target = name_target();
     assert_true(SCNetworkReachabilitySetCallback(target, look_at_the_thread, NULL));
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     await(&at_once.called);
     assert_string_equal(at_once.name, "reachability");
     assert_true(at_once.all_blocked);
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-    SCNetworkReachabilityRelease(target);
 }
 
 /* Each schedule reports the name again. Other targets must get their callbacks even so. */
@@ -164,11 +162,10 @@ static void start_over(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 TEST(a_callback_at_once_that_sets_its_scheduler_again_does_not_block_others)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
-    SCNetworkReachabilityRef target;
 
     memset(&at_once, 0, sizeof at_once);
     assert_int_equal(sem_init(&at_once.called, 0, 0), 0);
-    target = name_target();
+    SCOPED_TARGET target = name_target();
     assert_true(SCNetworkReachabilitySetCallback(target, start_over, NULL));
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     for (int i = 0; i < 100; i++)
@@ -179,7 +176,6 @@ TEST(a_callback_at_once_that_sets_its_scheduler_again_does_not_block_others)
     observer_settle();
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     assert_int_equal(at_once.overlaps, 0);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- Late ------------------------------------------------------------------------------------------------------- */
@@ -742,17 +738,15 @@ static void ask_in_perform(void)
 {
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
     SCNetworkReachabilityFlags flags;
-    SCNetworkReachabilityRef fresh;
     char text[512];
 
     check(SCNetworkReachabilityGetFlags(busy.target, &flags) && flags == R);
     check(SCNetworkReachabilityGetPath(busy.target, &path) && path.flags == R);
     check(SCNetworkReachabilityGetDescription(busy.target, text, sizeof text) > 0);
     SCNetworkReachabilityRelease(SCNetworkReachabilityRetain(busy.target));
-    fresh = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    SCOPED_TARGET fresh = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     check(queue_set(&busy.other, fresh));
     check(SCNetworkReachabilitySetScheduler(fresh, NULL));
-    SCNetworkReachabilityRelease(fresh);
 }
 
 TEST_WITH(NULL, NULL, perform_may_make_every_call)

@@ -101,7 +101,7 @@ TEST_WITH(NULL, NULL, no_target_is_refused)
 
 TEST(unscheduling_without_a_scheduler_is_refused)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     assert_true(bench_unschedule(&bench));
@@ -113,7 +113,6 @@ TEST(unscheduling_without_a_scheduler_is_refused)
     assert_int_equal(SCRunLoopPerform(loop, 5), 1); /* it is still on the loop */
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
     bench.elsewhere = false;
-    SCRunLoopRelease(loop);
 }
 
 TEST(a_second_scheduler_is_refused)
@@ -136,7 +135,7 @@ TEST(a_second_scheduler_is_refused)
 
 TEST(a_target_on_a_loop_gets_no_scheduler)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     assert_true(bench_unschedule(&bench));
@@ -149,12 +148,11 @@ TEST(a_target_on_a_loop_gets_no_scheduler)
     assert_int_equal(queue_performs(&bench.queue), 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopCommonModes));
     bench.elsewhere = false;
-    SCRunLoopRelease(loop);
 }
 
 TEST(a_target_on_a_scheduler_gets_no_loop)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     bench_expect_refused(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
@@ -162,7 +160,6 @@ TEST(a_target_on_a_scheduler_gets_no_loop)
     observer_add_gateway_route();
     bench_expect_call(&bench, R);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
-    SCRunLoopRelease(loop);
 }
 
 static struct {

@@ -131,12 +131,11 @@ TEST(a_socket_that_has_no_other_end_is_refused)
 
 TEST_EACH(a_socket_is_the_pair_of_its_addresses, families)
 {
-    SCNetworkReachabilityRef target;
     SCNetworkReachabilityPath path;
     char text[512];
 
     add_default(row);
-    target = target_of(udp_socket(row->near, 4000, row->far, 53));
+    SCOPED_TARGET target = target_of(udp_socket(row->near, 4000, row->far, 53));
     EXPECT(target, R, None);
     EXPECT_SOURCE(target, row->near);
     EXPECT_INTERFACE(target, "a");
@@ -147,7 +146,6 @@ TEST_EACH(a_socket_is_the_pair_of_its_addresses, families)
     assert_non_null(strstr(text, row->near));
     namespace_ip("%saddress del %s/%s dev a", row->ip, row->near, row->ip[0] == '-' ? "64" : "24");
     EXPECT(target, 0, LocalAddressNotAssigned);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* A rule prohibits the packets of one socket and not those of a like one. */
@@ -194,7 +192,6 @@ TEST(rules_select_by_all_that_the_socket_says)
 
 TEST(an_ipv4_address_in_an_ipv6_socket_is_ipv4)
 {
-    SCNetworkReachabilityRef target;
     const int fd = open_socket(AF_INET6, SOCK_DGRAM), class = 0x10;
     struct sockaddr_in6 mapped = { .sin6_family = AF_INET6, .sin6_port = htons(53) };
 
@@ -202,31 +199,26 @@ TEST(an_ipv4_address_in_an_ipv6_socket_is_ipv4)
     assert_int_equal(inet_pton(AF_INET6, "::ffff:" FAR_IPV4, &mapped.sin6_addr), 1);
     assert_int_equal(setsockopt(fd, IPPROTO_IP, IP_TOS, &class, sizeof class), 0);
     assert_int_equal(connect(fd, (const struct sockaddr *)&mapped, sizeof mapped), 0);
-    target = target_of(fd);
-    EXPECT(target, R, None);
-    EXPECT_SOURCE(target, "192.0.2.2");
+    SCOPED_TARGET target = target_of(fd);
+    EXPECT(target, R, None, .source = "192.0.2.2");
     namespace_ip("rule add tos 0x10 ipproto udp dport 53 prohibit");
     EXPECT(target, 0, RouteProhibited);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST_EACH(a_socket_that_is_bound_to_a_device_takes_its_routes, families)
 {
-    SCNetworkReachabilityRef target;
     int fd = open_socket(expect_sockaddr(row->far).ss_family, SOCK_DGRAM);
 
     add_default(row);
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "a", 1), 0);
     connect_socket(fd, row->far, 53);
-    target = target_of(fd);
+    SCOPED_TARGET target = target_of(fd);
     EXPECT(target, R, None);
     add_better(row); /* not for this socket, and not for a new one like it */
-    EXPECT(target, R, None);
-    EXPECT_INTERFACE(target, "a");
+    EXPECT(target, R, None, .interface = "a");
     assert_int_equal(flow_of(target), 0);
     namespace_ip("%sroute del default metric 2000", row->ip);
     EXPECT(target, 0, NoRoute);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- A connection ----------------------------------------------------------------------------------------------- */

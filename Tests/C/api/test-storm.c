@@ -439,7 +439,6 @@ static void make_change(struct writer *writer, unsigned number, unsigned index)
 /* The next change follows while slower loops still evaluate the last one. */
 TEST(several_loops_report_each_change_once_and_in_order)
 {
-    SCNetworkReachabilityRef target;
     struct writer writer;
     const unsigned rounds = rounds_wanted();
     unsigned index;
@@ -447,7 +446,7 @@ TEST(several_loops_report_each_change_once_and_in_order)
     namespace_require_pair();
     index = writer_index("a");
     unit_check(writer_open(&writer), "writer");
-    target = expect_target("198.51.100.7");
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     assert_true(SCNetworkReachabilitySetCallback(target, check_change, NULL));
     atomic_store(&storm.over, false);
     atomic_store(&several.calls, 0);
@@ -480,7 +479,6 @@ TEST(several_loops_report_each_change_once_and_in_order)
         assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, several.loops[i], kSCRunLoopDefaultMode));
         SCRunLoopRelease(several.loops[i]);
     }
-    SCNetworkReachabilityRelease(target);
     writer_close(&writer);
 }
 

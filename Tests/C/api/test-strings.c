@@ -188,7 +188,6 @@ TEST(control_characters_of_a_name_are_escaped_in_a_description)
 /* The kernel allows them, only no white space, '/' and ':'. */
 TEST(control_characters_of_an_interface_s_name_are_escaped_in_a_description)
 {
-    SCNetworkReachabilityRef target;
     char text[2048];
 
     namespace_require();
@@ -196,68 +195,57 @@ TEST(control_characters_of_an_interface_s_name_are_escaped_in_a_description)
     namespace_ip("link set dev a down");
     namespace_ip("link set dev a name a\x1b[2J");
     namespace_ip("link set dev a\x1b[2J up");
-    target = expect_target("192.0.2.9");
+    SCOPED_TARGET target = expect_target("192.0.2.9");
     assert_true(SCNetworkReachabilityGetDescription(target, text, sizeof text) < sizeof text);
     assert_non_null(strstr(text, " dev a\\x1b[2J (index "));
     assert_null(strchr(text, '\x1b'));
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(an_escaped_description_fits_any_capacity)
 {
-    SCNetworkReachabilityRef target = expect_name("a\x1b\n\\\xff");
+    SCOPED_TARGET target = expect_name("a\x1b\n\\\xff");
 
     check_capacities(write_description, target);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(the_description_of_a_scheduled_target_holds_its_flags)
 {
-    SCNetworkReachabilityRef target;
-    SCRunLoopRef loop;
     char subject[128];
 
     namespace_require();
     namespace_add_pair();
-    loop = SCRunLoopCreate();
-    target = expect_target("192.0.2.9");
+    SCOPED_LOOP loop = SCRunLoopCreate();
+    SCOPED_TARGET target = expect_target("192.0.2.9");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     snprintf(subject, sizeof subject, "address = 192.0.2.9, flags = 0x00020002, if_index = %u",
              expect_path_of(target).interfaceIndex);
     expect_first_line(target, subject);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     expect_first_line(target, "address = 192.0.2.9");
-    SCNetworkReachabilityRelease(target);
-    SCRunLoopRelease(loop);
 }
 
 TEST(a_description_fits_any_capacity)
 {
-    SCNetworkReachabilityRef target;
-
     namespace_require();
     namespace_add_pair();
     namespace_ip("route add default via 192.0.2.1");
-    target = expect_target("198.51.100.7");
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     check_capacities(write_description, target);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_description_holds_the_whole_path)
 {
     static const char *const words[] = { "Reachable", "via 192.0.2.1", "dev a", "src 192.0.2.2", "none", "mtu 1500" };
-    SCNetworkReachabilityRef target;
     char text[2048];
 
     namespace_require();
     namespace_add_pair();
     namespace_ip("route add default via 192.0.2.1");
-    target = expect_target("198.51.100.7");
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     assert_true(SCNetworkReachabilityGetDescription(target, text, sizeof text) < sizeof text);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strstr(text, words[i]) == NULL)
             fail_msg("no \"%s\" in %s", words[i], text);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- Resolver results ------------------------------------------------------------------------------------------- */
@@ -277,12 +265,9 @@ static void expect_resolver(SCNetworkReachabilityRef target, const char *words, 
 
 TEST(the_description_of_an_address_needs_no_resolver)
 {
-    SCNetworkReachabilityRef target;
-
     namespace_require();
-    target = expect_target("198.51.100.7");
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     EXPECT_RESOLVER(target, "not needed");
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST_WITH(NULL, names_end, a_description_holds_the_state_and_result_of_a_look_up)

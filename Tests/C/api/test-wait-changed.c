@@ -101,18 +101,17 @@ static SCNetworkReachabilityRef unreachable_target(void)
 
 TEST(a_target_that_becomes_reachable_ends_the_wait)
 {
-    SCNetworkReachabilityRef target = unreachable_target();
+    SCOPED_TARGET target = unreachable_target();
     struct waiting waiting;
 
     begin_wait(&waiting, target);
     add_route();
     expect_end(&waiting, 1, R, kSCNetworkReachabilityReasonNone);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_target_that_was_lost_during_the_wait_ends_it_when_it_is_back)
 {
-    SCNetworkReachabilityRef target = expect_target(FAR);
+    SCOPED_TARGET target = expect_target(FAR);
     struct waiting waiting, observer;
 
     begin_wait(&waiting, target);
@@ -122,7 +121,6 @@ TEST(a_target_that_was_lost_during_the_wait_ends_it_when_it_is_back)
     add_route();
     expect_end(&observer, 1, R, kSCNetworkReachabilityReasonNone);
     expect_end(&waiting, 1, R, kSCNetworkReachabilityReasonNone);
-    SCNetworkReachabilityRelease(target);
 }
 
 static void replace_gateway(void)
@@ -164,48 +162,44 @@ static void add_second_pair(void)
 
 TEST_EACH(another_way_to_the_target_ends_the_wait, changes)
 {
-    SCNetworkReachabilityRef target = expect_target(FAR);
+    SCOPED_TARGET target = expect_target(FAR);
     struct waiting waiting;
 
     add_second_pair();
     begin_wait(&waiting, target);
     row->change();
     expect_end(&waiting, 1, R, kSCNetworkReachabilityReasonNone);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- The race at the start -------------------------------------------------------------------------------------- */
 
 TEST_EACH(a_change_after_the_first_evaluation_of_the_call_is_not_lost, changes)
 {
-    SCNetworkReachabilityRef target = expect_target(FAR);
+    SCOPED_TARGET target = expect_target(FAR);
 
     add_second_pair();
     EXPECT_WAIT(target, LONG_TIME, row->change, 1, R, None);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_target_that_returns_after_the_first_evaluation_of_the_call_ends_the_wait)
 {
-    SCNetworkReachabilityRef target = unreachable_target();
+    SCOPED_TARGET target = unreachable_target();
 
     EXPECT_WAIT(target, LONG_TIME, add_route, 1, R, None);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* In between, nobody evaluated it. */
 TEST(a_change_away_and_back_between_two_evaluations_does_not_end_the_wait)
 {
-    SCNetworkReachabilityRef target = expect_target(FAR);
+    SCOPED_TARGET target = expect_target(FAR);
 
     EXPECT_WAIT(target, MOMENT, lose_and_return, 0, R, None);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* The change comes before, during and after the start of the call. A wait that begins after it has another try. */
 TEST(no_outage_that_lasts_over_the_start_is_lost)
 {
-    SCNetworkReachabilityRef target = unreachable_target();
+    SCOPED_TARGET target = unreachable_target();
     const int rounds = unit_is_under(NULL) ? 10 : 50;
 
     for (int i = 0; i < rounds; i++) {
@@ -216,7 +210,6 @@ TEST(no_outage_that_lasts_over_the_start_is_lost)
         expect_end(&waiting, 1, R, kSCNetworkReachabilityReasonNone);
         delete_route();
     }
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- What does not end it --------------------------------------------------------------------------------------- */
@@ -242,24 +235,22 @@ TEST(a_reachable_target_that_does_not_change_sleeps_for_the_time)
 
 TEST(zero_seconds_do_not_wait_and_find_no_change)
 {
-    SCNetworkReachabilityRef target = expect_target(FAR);
+    SCOPED_TARGET target = expect_target(FAR);
 
     EXPECT_WAIT(target, 0, NULL, 0, R, None);
     delete_route();
     EXPECT_WAIT(target, 0, NULL, 0, 0, NoRoute);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(an_unreachable_target_sleeps_for_the_time_whatever_its_reason_becomes)
 {
-    SCNetworkReachabilityRef target = unreachable_target();
+    SCOPED_TARGET target = unreachable_target();
     struct waiting waiting = { .target = target, .seconds = 0.2 };
 
     start_wait(&waiting);
     time_limit_await(&waiting.begun, "the wait does not begin");
     namespace_ip("route add unreachable default");
     expect_end(&waiting, 0, 0, kSCNetworkReachabilityReasonRouteUnreachable);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------------ */
@@ -269,23 +260,19 @@ TEST(an_unreachable_target_sleeps_for_the_time_whatever_its_reason_becomes)
 /* The first result is no change: what was before said nothing about the name. */
 TEST(a_name_that_resolves_does_not_end_the_wait)
 {
-    SCNetworkReachabilityRef target = expect_name("v4only.test");
+    SCOPED_TARGET target = expect_name("v4only.test");
 
     EXPECT_WAIT(target, time_limit_of(LOOKUP), NULL, 0, R, None);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* The default path has gone, and says nothing about a name that needs none. */
 TEST(a_pending_name_without_a_default_path_does_not_count_as_unreachable)
 {
-    SCNetworkReachabilityRef target;
-
     namespace_ip("-6 route delete default");
     delete_route();
     etc_write(ETC_HOSTS, "192.0.2.1 near.test\n");
-    target = expect_name("near.test");
+    SCOPED_TARGET target = expect_name("near.test");
     EXPECT_WAIT(target, time_limit_of(LOOKUP), NULL, 0, R | D, None);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_name_whose_addresses_become_reachable_ends_the_wait)

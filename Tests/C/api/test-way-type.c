@@ -96,7 +96,7 @@ static void expect_way(const struct kind *kind, const SCNetworkReachabilityWay *
 static void expect_one_type(const struct kind *kind)
 {
     SCNetworkReachabilityWay first, later, queried;
-    SCNetworkReachabilityRef target = network_target();
+    SCOPED_TARGET target = network_target();
 
     watcher_schedule(&watcher, network_target());
     first = way_of(watcher.target);
@@ -111,7 +111,6 @@ static void expect_one_type(const struct kind *kind)
         fail_msg("%s: the type is not known later", kind->name);
     expect_way(kind, &later, "later");
     expect_way(kind, &queried, "queried");
-    SCNetworkReachabilityRelease(target);
     watcher_stop(&watcher);
 }
 
@@ -189,7 +188,7 @@ TEST(a_tunnel_knows_that_a_cable_carries_it)
 /* Programs of the first version pass the size of a way that ended before the fields about the type. */
 TEST(a_way_of_the_first_version_gets_no_more_than_its_fields)
 {
-    SCNetworkReachabilityRef target = network_target();
+    SCOPED_TARGET target = network_target();
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
     SCNetworkReachabilityWay way;
     const size_t size = offsetof(SCNetworkReachabilityWay, interfaceTypeIsKnown);
@@ -200,7 +199,6 @@ TEST(a_way_of_the_first_version_gets_no_more_than_its_fields)
     assert_string_equal(way.interfaceName, "a");
     assert_int_equal(way.interfaceTypeIsKnown, 0x55555555);
     assert_false(SCNetworkReachabilityGetNetwork(target, &network, &way, size - 8, 1));
-    SCNetworkReachabilityRelease(target);
 }
 
 UNIT(.setup = begin)

@@ -165,8 +165,8 @@ static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 /* Without assertions: they belong to the parent. */
 static bool uses_new_objects(void)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
-    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
+    SCOPED_LOOP loop = SCRunLoopCreate();
+    SCOPED_TARGET target = SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
     SCNetworkReachabilityFlags told = R;
     SCNetworkReachabilityContext context = { .info = &told };
     struct writer own;
@@ -179,14 +179,12 @@ static bool uses_new_objects(void)
         is_right = SCRunLoopPerform(loop, TIME_LIMIT) >= 0;
     is_right = is_right && writer_route(&own, WRITER_ADD, &route) == 0;
     SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode);
-    SCNetworkReachabilityRelease(target);
-    SCRunLoopRelease(loop);
     return is_right;
 }
 
 TEST_EACH(such_a_child_uses_new_objects_and_so_does_its_child, makers)
 {
-    SCNetworkReachabilityRef inherited = expect_target("198.51.100.7");
+    SCOPED_TARGET inherited = expect_target("198.51.100.7");
     pid_t child, grandchild;
 
     EXPECT(inherited, R, None);
@@ -203,7 +201,6 @@ TEST_EACH(such_a_child_uses_new_objects_and_so_does_its_child, makers)
     }
     expect_right(child);
     EXPECT(inherited, R, None);
-    SCNetworkReachabilityRelease(inherited);
 }
 
 TEST(after_such_a_child_fork_works_as_ever)

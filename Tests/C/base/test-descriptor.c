@@ -122,13 +122,11 @@ int __wrap_close(int fd)
 /* Reads the resolver files, and opens and closes descriptors of every kind. */
 static void *use_a_name(void *unused)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
-    SCNetworkReachabilityRef target = expect_name("name.example");
+    SCOPED_LOOP loop = SCRunLoopCreate();
+    SCOPED_TARGET target = expect_name("name.example");
 
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(target);
-    SCRunLoopRelease(loop);
     return unused;
 }
 

@@ -14,6 +14,7 @@
 #include "support/descriptors.h"
 #include "support/namespace.h"
 #include "support/program.h"
+#include "support/scoped.h"
 #include "support/unit.h"
 
 #define LOOKS 100000
@@ -99,13 +100,12 @@ static void *make_targets(void *unused)
 
 static void *make_schedules(void *away)
 {
-    SCNetworkReachabilityRef near, far;
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     MUST(unshare(CLONE_NEWNET) == 0);
-    far = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
+    SCOPED_TARGET far = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
     MUST(setns(*(const int *)away, CLONE_NEWNET) == 0);
-    near = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
+    SCOPED_TARGET near = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
     MUST(near != NULL && far != NULL && loop != NULL);
     for (int i = 0; !done; i++) {
         const SCNetworkReachabilityRef target = i % 8 == 0 ? far : near; /* the other namespace needs a thread */
@@ -113,9 +113,6 @@ static void *make_schedules(void *away)
         MUST(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
         MUST(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     }
-    SCNetworkReachabilityRelease(near);
-    SCNetworkReachabilityRelease(far);
-    SCRunLoopRelease(loop);
     return away;
 }
 

@@ -326,7 +326,7 @@ static void expect_target_refused(SCNetworkReachabilityRef target)
     SCNetworkReachabilityPath path, untouched;
     struct sockaddr_storage address;
     char text[64] = "untouched";
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     memset(&untouched, 0x5a, sizeof untouched);
     untouched.size = sizeof untouched;
@@ -346,13 +346,12 @@ static void expect_target_refused(SCNetworkReachabilityRef target)
     EXPECT_REFUSED(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     EXPECT_REFUSED(SCNetworkReachabilitySetScheduler(target, &scheduler));
     EXPECT_REFUSED(SCNetworkReachabilitySetScheduler(target, NULL));
-    SCRunLoopRelease(loop);
 }
 
 static void expect_loop_refused(SCRunLoopRef loop)
 {
     SCNetworkReachabilityFlags flags = 0xdeadbeef;
-    SCNetworkReachabilityRef target = expect_target("192.0.2.9");
+    SCOPED_TARGET target = expect_target("192.0.2.9");
 
     EXPECT_REFUSED(SCRunLoopGetFileDescriptor(loop) >= 0);
     EXPECT_REFUSED(SCRunLoopPerform(loop, 0) >= 0);
@@ -363,7 +362,6 @@ static void expect_loop_refused(SCRunLoopRef loop)
     EXPECT_REFUSED((SCRunLoopWakeUp(loop), false));
     EXPECT_REFUSED(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopCommonModes));
     EXPECT_REFUSED(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopCommonModes));
-    SCNetworkReachabilityRelease(target);
 }
 
 /* Every call is refused, except Retain and Release. */
@@ -1408,13 +1406,12 @@ static pthread_t scheduling;
 
 static void *schedule_once(void *receiver)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
     SCNetworkReachabilityRef target = ((struct receiver *)receiver)->target;
 
     if (!SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode) ||
         !SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode))
         abort();
-    SCRunLoopRelease(loop);
     return NULL;
 }
 
@@ -1490,12 +1487,11 @@ static void *drive_storm(void *unused)
 
 static void create_and_release_once(SCNetworkReachabilityRef target)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     SCRunLoopPerform(loop, 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(loop);
 }
 
 static void *create_and_release(void *unused)

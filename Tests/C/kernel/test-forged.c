@@ -126,33 +126,29 @@ static void expect_untouched(struct watcher *watcher, SCNetworkReachabilityRef u
 TEST(forged_messages_to_our_sockets_are_ignored)
 {
     struct watcher watcher;
-    SCNetworkReachabilityRef unscheduled;
     struct forger forger;
     size_t taken = 0;
 
-    unscheduled = begin_with_unscheduled(&watcher);
+    SCOPED_TARGET unscheduled = begin_with_unscheduled(&watcher);
     forger = forger_open();
     for (size_t i = 0; i < forger.count; i++)
         taken += send_forgeries(forger.fd, forger.ports[i], 0, if_nametoindex("a"));
     assert_true(taken > 0); /* otherwise nothing is proven */
     expect_untouched(&watcher, unscheduled);
     close(forger.fd);
-    SCNetworkReachabilityRelease(unscheduled);
 }
 
 TEST(forged_messages_to_our_groups_are_ignored)
 {
     struct watcher watcher;
-    SCNetworkReachabilityRef unscheduled;
     struct forger forger;
 
-    unscheduled = begin_with_unscheduled(&watcher);
+    SCOPED_TARGET unscheduled = begin_with_unscheduled(&watcher);
     forger = forger_open();
     assert_true(send_forgeries(forger.fd, 0, RTMGRP_LINK, if_nametoindex("a")) > 0);
     assert_true(send_forgeries(forger.fd, 0, RTMGRP_IPV4_ROUTE, if_nametoindex("a")) > 0);
     expect_untouched(&watcher, unscheduled);
     close(forger.fd);
-    SCNetworkReachabilityRelease(unscheduled);
 }
 
 TEST(request_sockets_accept_only_the_kernel)
@@ -225,11 +221,10 @@ static size_t send_malformed(int fd, const struct sockaddr_nl *to)
 TEST(malformed_and_oversized_forgeries_are_ignored)
 {
     struct watcher watcher;
-    SCNetworkReachabilityRef unscheduled;
     struct forger forger;
     size_t taken = 0;
 
-    unscheduled = begin_with_unscheduled(&watcher);
+    SCOPED_TARGET unscheduled = begin_with_unscheduled(&watcher);
     forger = forger_open();
     for (size_t i = 0; i < forger.count; i++)
         taken += send_malformed(forger.fd, &(struct sockaddr_nl){ .nl_family = AF_NETLINK, .nl_pid = forger.ports[i] });
@@ -237,7 +232,6 @@ TEST(malformed_and_oversized_forgeries_are_ignored)
     assert_true(taken > 9);
     expect_untouched(&watcher, unscheduled);
     close(forger.fd);
-    SCNetworkReachabilityRelease(unscheduled);
 }
 
 /* The socket for events, after it has lost a message: processes fill its queue faster than the library reads. */

@@ -31,11 +31,10 @@ static void begin(void)
 
 static void expect_peer(SCNetworkReachabilityFlags flags, SCNetworkReachabilityInterfaceType type)
 {
-    SCNetworkReachabilityRef target = expect_target(PEER);
+    SCOPED_TARGET target = expect_target(PEER);
 
     EXPECT(target, flags, None);
     assert_int_equal(expect_path_of(target).interfaceType, type);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST_WITH(NULL, NULL, the_driver_determines_the_device_type)
@@ -60,12 +59,8 @@ TEST_WITH(NULL, NULL, the_driver_determines_the_device_type)
 
 TEST(an_own_address_is_not_cellular)
 {
-    SCNetworkReachabilityRef target;
-
     fake_sysfs_set_type("a", "wwan");
-    target = expect_target("192.0.2.2");
-    EXPECT(target, R | L | D, None);
-    SCNetworkReachabilityRelease(target);
+    EXPECT_ADDRESS("192.0.2.2", R | L | D, None);
 }
 
 TEST_WITH(NULL, NULL, a_link_above_a_modem_is_cellular)
@@ -186,7 +181,6 @@ TEST(the_sysfs_of_another_namespace_is_not_used)
 /* Without sysfs the library queries rtnetlink for the lower link. */
 TEST_WITH(NULL, NULL, without_sysfs_the_lower_link_is_still_found)
 {
-    SCNetworkReachabilityRef target;
     const int tun = (namespace_require(), namespace_add_tun("t"));
 
     if (tun < 0)
@@ -201,10 +195,9 @@ TEST_WITH(NULL, NULL, without_sysfs_the_lower_link_is_still_found)
     namespace_ip("link set dev br up");
     namespace_ip("address add 198.51.100.2/24 dev br");
     namespace_await_running("br", true);
-    target = expect_target("198.51.100.7");
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     EXPECT(target, R | D, None);
     EXPECT_TYPE(target, Virtual);
-    SCNetworkReachabilityRelease(target);
     close(tun);
 }
 

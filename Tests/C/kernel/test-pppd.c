@@ -103,10 +103,9 @@ TEST(ppp_is_idle_until_pppd_notes_a_connection)
 /* There is no database; it is empty; its note is of a killed pppd, or of another link. */
 TEST(ppp_without_a_note_is_connected)
 {
-    SCNetworkReachabilityRef target;
     const int tun = begin();
 
-    target = expect_target("198.51.100.7");
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     EXPECT(target, R | T, None);
     etc_write(DATABASE, "");
     EXPECT(target, R | T, None);
@@ -120,7 +119,6 @@ TEST(ppp_without_a_note_is_connected)
     namespace_ip("link set dev ppp1 up");
     namespace_ip("route add default dev ppp1");
     EXPECT(target, R | T, None);
-    SCNetworkReachabilityRelease(target);
     close(tun);
 }
 
@@ -128,11 +126,10 @@ TEST(ppp_without_a_note_is_connected)
 TEST(notes_of_other_processes_do_not_make_ppp_idle)
 {
     static const char *const connected = "IPLOCAL=10.9.0.1", *const idle = "UNIT=0";
-    SCNetworkReachabilityRef target;
     struct notes notes;
     const int tun = begin();
 
-    target = expect_target("198.51.100.7");
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     for (uint32_t chain = 0; chain < 2; chain++) {
         notes_begin(&notes, 2);
         add_note(&notes, chain, (unsigned)getpid(), connected);
@@ -145,20 +142,16 @@ TEST(notes_of_other_processes_do_not_make_ppp_idle)
         write_notes(DATABASE, &notes);
         EXPECT(target, R | T | C | ON_TRAFFIC, None);
     }
-    SCNetworkReachabilityRelease(target);
     close(tun);
 }
 
 TEST(the_database_of_newer_pppds_is_read)
 {
-    SCNetworkReachabilityRef target;
     const int tun = begin();
 
     etc_make_directory("/run/pppd");
     note(LATER, (unsigned)getpid(), "UNIT=0");
-    target = expect_target("198.51.100.7");
-    EXPECT(target, R | T | C | ON_TRAFFIC, None);
-    SCNetworkReachabilityRelease(target);
+    EXPECT_ADDRESS("198.51.100.7", R | T | C | ON_TRAFFIC, None);
     close(tun);
 }
 

@@ -480,7 +480,7 @@ static struct {
 /* Starts the library thread in a new namespace. */
 static void *use_other_namespace(void *unused)
 {
-    SCNetworkReachabilityRef target = NULL;
+    SCOPED_TARGET target = NULL;
 
     other_namespace.thread = gettid();
     if (!namespace_enter() || (target = SCNetworkReachabilityCreateWithName(NULL, "localhost")) == NULL ||
@@ -490,7 +490,6 @@ static void *use_other_namespace(void *unused)
     sem_wait(&other_namespace.leave);
     if (!other_namespace.failed && !SCNetworkReachabilitySetScheduler(target, NULL))
         other_namespace.failed = true;
-    SCNetworkReachabilityRelease(target);
     return unused;
 }
 

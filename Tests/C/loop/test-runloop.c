@@ -91,7 +91,7 @@ TEST(polling_the_descriptor_is_sufficient)
 /* Such a loop would not wake a program that waits for a deadline. */
 TEST(a_loop_without_room_for_its_timer_has_no_descriptor_to_poll)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
     struct rlimit limit, none;
 
     assert_non_null(loop);
@@ -103,7 +103,6 @@ TEST(a_loop_without_room_for_its_timer_has_no_descriptor_to_poll)
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     assert_true(SCRunLoopGetFileDescriptor(loop) >= 0);
-    SCRunLoopRelease(loop);
 }
 
 TEST(a_link_event_is_evaluated_again_by_the_timer)
@@ -124,7 +123,7 @@ TEST(a_link_event_is_evaluated_again_by_the_timer)
 TEST(a_change_to_be_fetched_keeps_the_descriptor_readable)
 {
     SCNetworkReachabilityRef target;
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
     int fd = SCRunLoopGetFileDescriptor(loop);
 
     target = expect_target(FAR);
@@ -146,14 +145,13 @@ TEST(a_change_to_be_fetched_keeps_the_descriptor_readable)
     }
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(target);
-    SCRunLoopRelease(loop);
 }
 
 /* ---- Waiting ---------------------------------------------------------------------------------------------------- */
 
 TEST_WITH(NULL, NULL, perform_waits_for_the_given_time)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
     double started = watcher_now();
 
     for (int i = 0; i < 100; i++)
@@ -166,7 +164,6 @@ TEST_WITH(NULL, NULL, perform_waits_for_the_given_time)
     started = watcher_now();
     assert_int_equal(SCRunLoopPerform(loop, 1e-12), 0);
     assert_true(watcher_now() - started < 5);
-    SCRunLoopRelease(loop);
 }
 
 static void *wake_up(void *loop)
@@ -178,7 +175,7 @@ static void *wake_up(void *loop)
 TEST_WITH(NULL, NULL, a_wake_up_ends_a_wait_without_limit)
 {
     static const double waits[] = { -1, -1e300, LONG_TIME, 1e300 };
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
     pthread_t thread;
 
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
@@ -189,12 +186,11 @@ TEST_WITH(NULL, NULL, a_wake_up_ends_a_wait_without_limit)
     assert_int_equal(pthread_create(&thread, NULL, wake_up, loop), 0);
     assert_int_equal(SCRunLoopPerform(loop, (double)INFINITY), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    SCRunLoopRelease(loop);
 }
 
 TEST_WITH(NULL, NULL, an_earlier_wake_up_ends_the_next_wait_only)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
     double started;
 
     SCRunLoopWakeUp(loop);
@@ -205,14 +201,13 @@ TEST_WITH(NULL, NULL, an_earlier_wake_up_ends_the_next_wait_only)
     started = watcher_now();
     assert_int_equal(SCRunLoopPerform(loop, 0.05), 0);
     assert_true(watcher_now() - started >= 0.05);
-    SCRunLoopRelease(loop);
 }
 
 /* The descriptor is also readable in between. */
 static void run_after_a_wake_up(void)
 {
     SCRunLoopRef loop = SCRunLoopGetCurrent();
-    SCNetworkReachabilityRef target = expect_target("127.0.0.1");
+    SCOPED_TARGET target = expect_target("127.0.0.1");
 
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     SCRunLoopWakeUp(loop);
@@ -222,7 +217,6 @@ static void run_after_a_wake_up(void)
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     assert_false(is_readable(SCRunLoopGetFileDescriptor(loop), 0));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST_WITH(NULL, NULL, a_run_leaves_a_wake_up_to_the_next_perform)
@@ -294,9 +288,8 @@ TEST(interrupted_system_calls_are_retried)
 {
     const struct sigaction action = { .sa_handler = count_signal };
     const struct itimerval storm = { .it_value = { .tv_usec = 300 }, .it_interval = { .tv_usec = 300 } }, calm = { 0 };
-    SCNetworkReachabilityRef fresh;
 
-    fresh = expect_target(FAR);
+    SCOPED_TARGET fresh = expect_target(FAR);
     assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
     assert_int_equal(setitimer(ITIMER_REAL, &storm, NULL), 0);
     watcher_start(&watcher, expect_target(FAR));
@@ -312,7 +305,6 @@ TEST(interrupted_system_calls_are_retried)
     watcher_stop(&watcher);
     assert_int_equal(setitimer(ITIMER_REAL, &calm, NULL), 0);
     signal(SIGALRM, SIG_IGN); /* one may still be pending */
-    SCNetworkReachabilityRelease(fresh);
 }
 
 /* ---- Runs. In threads of their own: the main thread's loop lives as long as the process. ------------------------ */
@@ -649,10 +641,9 @@ TEST(a_second_driver_is_refused)
 {
     struct rivals rivals = { .loop = SCRunLoopCreate() };
     SCNetworkReachabilityContext context = { .info = &rivals };
-    SCNetworkReachabilityRef target;
     pthread_t thread;
 
-    target = expect_target(FAR);
+    SCOPED_TARGET target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(target, drive_too, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, rivals.loop, kSCRunLoopDefaultMode));
     appear();
@@ -665,7 +656,6 @@ TEST(a_second_driver_is_refused)
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(rivals.result, 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, rivals.loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(target);
     SCRunLoopRelease(rivals.loop);
 }
 
@@ -690,16 +680,12 @@ TEST_WITH(NULL, NULL, scheduled_targets_take_no_thread)
     if (unit_is_under("tsan"))
         SKIP("the thread sanitizer has a thread of its own");
     namespace_require_pair();
-    watcher_start(&watchers[0], expect_target(FAR));
-    watcher_start(&watchers[1], expect_target("0.0.0.0"));
-    watcher_start(&watchers[2], expect_target("2001:db8:1::7"));
+    WATCH(&watchers[0], FAR, &watchers[1], "0.0.0.0", &watchers[2], "2001:db8:1::7");
     watcher_start(&watchers[3], expect_pair("192.0.2.2", FAR));
     watcher_schedule(&watchers[4], SCNetworkReachabilityCreateWithName(NULL, "localhost"));
     assert_int_equal(count_threads(), before);
     appear();
-    EXPECT_CHANGE(&watchers[0], R);
-    EXPECT_CHANGE(&watchers[3], R);
-    EXPECT_CHANGE(&watchers[4], R | L | D);
+    EXPECT_CHANGE(&watchers[0], R, &watchers[3], R, &watchers[4], R | L | D);
     assert_int_equal(count_threads(), before);
     for (size_t i = 0; i < 5; i++)
         watcher_stop(&watchers[i]);

@@ -127,8 +127,7 @@ TEST(a_pending_name_has_the_default_path_of_the_family)
     namespace_ip("route delete default");
     EXPECT(any, R, NamePending);
     EXPECT(ipv4, 0, NamePending);
-    EXPECT(ipv6, R, NamePending);
-    EXPECT_GATEWAY(ipv6, "2001:db8::1");
+    EXPECT(ipv6, R, NamePending, .gateway = "2001:db8::1");
     SCNetworkReachabilityRelease(any);
     SCNetworkReachabilityRelease(ipv4);
     SCNetworkReachabilityRelease(ipv6);

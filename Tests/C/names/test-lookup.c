@@ -767,9 +767,7 @@ TEST_WITH(NULL, NULL, the_remaining_user_of_a_shared_look_up_is_notified)
         for (int j = 0; j < SHARERS - 1; j++)
             watcher_stop(&sharers[orders[i][j]]);
         resolver_release(NULL);
-        EXPECT_CHANGE(&sharers[last], HERE);
-        EXPECT_CHANGE(&before, HERE);
-        EXPECT_CHANGE(&after, HERE);
+        EXPECT_CHANGE(&sharers[last], HERE, &before, HERE, &after, HERE);
         watcher_stop(&sharers[last]);
         watcher_stop(&before);
         watcher_stop(&after);
@@ -1278,9 +1276,7 @@ TEST(without_more_threads_a_name_waits_for_those_that_there_are)
     assert_true(names_is_looking(late.target));
     assert_int_equal(resolver_calls(NULL), 1);
     resolver_release("hang.example");
-    EXPECT_CHANGE(&stuck, HERE);
-    EXPECT_CHANGE(&late, HERE);
-    EXPECT_CHANGE(&joining_late, HERE);
+    EXPECT_CHANGE(&stuck, HERE, &late, HERE, &joining_late, HERE);
     atomic_store(&threads.none, false);
 }
 
@@ -1363,8 +1359,7 @@ TEST(joining_a_look_up_without_a_thread_is_retried_too)
     atomic_store(&threads.none, true);
     schedule(first.target, first.loop);
     atomic_store(&threads.none, false);
-    EXPECT_END(&first, HERE);
-    EXPECT_END(&joining, HERE);
+    EXPECT_END(&first, HERE, &joining, HERE);
 }
 
 /* The second look-up waits for a thread that the first one starts. That thread fails to start. */
@@ -1481,8 +1476,7 @@ TEST_WITH(NULL, NULL, a_look_up_without_memory_is_retried)
     assert_true(resolver_await_threads(0));
     assert_int_equal(atomic_load(&dearth.times), 0);
     EXPECT_REASON(untold.target, NamePending);
-    EXPECT_END(&unasked, HERE);
-    EXPECT_END(&untold, HERE);
+    EXPECT_END(&unasked, HERE, &untold, HERE);
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(untold.target, NULL, 0), MANY_ADDRESSES);
     assert_int_equal(resolver_calls(NULL), 3);
     watcher_stop(&unasked);
@@ -1510,15 +1504,14 @@ TEST(a_result_without_memory_for_an_entry_is_retried)
 TEST(a_pending_name_reports_the_default_path_on_one_loop_and_on_two)
 {
     struct watcher alone, both;
-    SCRunLoopRef other = SCRunLoopCreate();
+    SCOPED_LOOP other = SCRunLoopCreate();
 
     namespace_add_pair();
     watcher_start(&alone, expect_name("hang.example"));
     watcher_start(&both, expect_name("hang.example.org"));
     schedule(both.target, other);
     namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&alone, R);
-    EXPECT_CHANGE(&both, R);
+    EXPECT_CHANGE(&alone, R, &both, R);
     unschedule(both.target, both.loop);
     namespace_ip("route delete default");
     EXPECT_CHANGE(&alone, 0);
@@ -1527,7 +1520,6 @@ TEST(a_pending_name_reports_the_default_path_on_one_loop_and_on_two)
     assert_int_equal(both.flags, 0);
     schedule(both.target, both.loop);
     unschedule(both.target, other);
-    SCRunLoopRelease(other);
 }
 
 static struct resolver_reply fail_later(const char *name)

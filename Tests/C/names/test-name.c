@@ -435,13 +435,12 @@ TEST(a_pending_name_is_transient_over_a_tunnel)
 
 TEST(a_pending_name_has_the_path_of_the_default_route)
 {
-    SCNetworkReachabilityRef target = expect_name("ok.test");
+    SCOPED_TARGET target = expect_name("ok.test");
 
     EXPECT_INTERFACE(target, "a");
     EXPECT_GATEWAY(target, "192.0.2.1");
     EXPECT_SOURCE(target, "192.0.2.2");
     EXPECT_DESTINATION(target, "none");
-    SCNetworkReachabilityRelease(target);
 }
 
 /* The flags before and after the first result, over the interface and with the mark that the options name. */
@@ -472,14 +471,11 @@ TEST(a_pending_name_has_its_own_interface_and_mark)
 
 TEST(unscheduled_names_are_not_looked_up)
 {
-    SCNetworkReachabilityRef target;
-
-    target = expect_name("ok.test");
+    SCOPED_TARGET target = expect_name("ok.test");
     EXPECT(target, R, NamePending);
     EXPECT_ADDRESSES(target, "");
     assert_int_equal(names_count_threads(), 0);
     assert_int_equal(nameserver_count(names_server, NULL, NAMESERVER_A), 0);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(the_flags_of_a_pending_name_follow_the_network)
@@ -570,12 +566,11 @@ TEST(a_name_resolved_before_the_first_pass_calls_once_too)
 
 TEST(a_late_callback_gets_no_first_result)
 {
-    SCNetworkReachabilityRef target;
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     assert_int_equal(sem_init(&received.called, 0, 0), 0);
     received.calls = 0;
-    target = expect_name("v4only.test");
+    SCOPED_TARGET target = expect_name("v4only.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     names_await_result(target);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
@@ -585,15 +580,13 @@ TEST(a_late_callback_gets_no_first_result)
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_int_equal(received.flags, 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(target);
-    SCRunLoopRelease(loop);
 }
 
 TEST(a_name_without_a_callback_is_fetched_once)
 {
     SCNetworkReachabilityFlags flags = 0;
     SCNetworkReachabilityRef target;
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     target = expect_name("v4only.test");
@@ -606,7 +599,6 @@ TEST(a_name_without_a_callback_is_fetched_once)
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(target);
-    SCRunLoopRelease(loop);
 }
 
 TEST(a_resolved_name_keeps_no_thread)
@@ -1067,10 +1059,8 @@ TEST(targets_of_one_name_share_a_look_up)
 
 TEST(targets_of_one_name_on_one_loop_are_all_notified)
 {
-    SCNetworkReachabilityRef other;
-
     watcher_schedule(&watcher, expect_name("held.test"));
-    other = expect_name("held.test");
+    SCOPED_TARGET other = expect_name("held.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     names_await_queries("held.test", 1);
     nameserver_release(names_server, "held");
@@ -1081,7 +1071,6 @@ TEST(targets_of_one_name_on_one_loop_are_all_notified)
     EXPECT(other, R, None);
     assert_int_equal(names_queried("held.test"), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(other);
 }
 
 /* The look-up goes on for the remaining targets. */
@@ -1100,7 +1089,7 @@ TEST(one_of_two_targets_of_a_name_may_be_released)
 
 TEST(a_target_on_two_loops_is_notified_once)
 {
-    SCRunLoopRef other = SCRunLoopCreate();
+    SCOPED_LOOP other = SCRunLoopCreate();
 
     nameserver_move(names_server, "198.51.100.7");
     watcher_schedule(&watcher, expect_name("moves.test"));
@@ -1114,7 +1103,6 @@ TEST(a_target_on_two_loops_is_notified_once)
     assert_int_equal(watcher.calls, 2);
     EXPECT_QUIET(&watcher);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(other);
 }
 
 static void release_moves(struct nameserver *server)
@@ -1191,12 +1179,11 @@ static void await_call(SCNetworkReachabilityFlags flags)
 TEST(a_name_may_be_on_a_scheduler)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
-    SCNetworkReachabilityRef target;
 
     assert_int_equal(sem_init(&received.called, 0, 0), 0);
     received.calls = 0;
     nameserver_move(names_server, "198.51.100.7");
-    target = expect_name("moves.test");
+    SCOPED_TARGET target = expect_name("moves.test");
     assert_true(SCNetworkReachabilitySetCallback(target, note_call, NULL));
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     await_call(R);
@@ -1208,7 +1195,6 @@ TEST(a_name_may_be_on_a_scheduler)
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     assert_int_equal(received.calls, 2);
     EXPECT(target, R, NamePending);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- International names ----------------------------------------------------------------------------------------- */
@@ -1272,7 +1258,7 @@ TEST(many_names_on_a_dead_server_take_sixteen_threads_and_do_not_delay_others)
     const char *const under = getenv("TEST_UNDER");
     const int count = under == NULL || unit_is_under("clang") ? MANY : MANY / 20;
     SCNetworkReachabilityRef *targets = calloc((size_t)count, sizeof *targets);
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
     char name[32];
 
     assert_non_null(targets);
@@ -1295,7 +1281,6 @@ TEST(many_names_on_a_dead_server_take_sixteen_threads_and_do_not_delay_others)
     }
     assert_true(nameserver_count(names_server, NULL, NAMESERVER_A) < 100);
     free(targets);
-    SCRunLoopRelease(loop);
 }
 
 /* ---- Fork ------------------------------------------------------------------------------------------------------- */

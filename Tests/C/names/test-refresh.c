@@ -472,7 +472,7 @@ TEST(the_remaining_loop_takes_over_the_refresh)
 
 TEST(two_loops_refresh_a_name_once)
 {
-    SCRunLoopRef other = SCRunLoopCreate();
+    SCOPED_LOOP other = SCRunLoopCreate();
 
     begin_with("v4only.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
@@ -482,7 +482,6 @@ TEST(two_loops_refresh_a_name_once)
     names_settle(&watcher);
     assert_int_equal(names_queried("v4only.test"), 2);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(other);
 }
 
 /* ---- Results that come late ------------------------------------------------------------------------------------- */

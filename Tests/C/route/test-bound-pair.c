@@ -39,13 +39,10 @@ static const struct {
 
 TEST_EACH(a_bound_pair_takes_the_default_route_in_spite_of_a_route, others)
 {
-    SCNetworkReachabilityRef target = expect_bound_pair(LOCAL, TARGET, "a");
+    SCOPED_TARGET target = expect_bound_pair(LOCAL, TARGET, "a");
 
     namespace_ip("%s", row->route);
-    EXPECT(target, R, None);
-    EXPECT_INTERFACE(target, "a");
-    EXPECT_GATEWAY(target, GATEWAY);
-    SCNetworkReachabilityRelease(target);
+    EXPECT(target, R, None, .interface = "a", .gateway = GATEWAY);
 }
 
 TEST(routes_over_other_interfaces_count_for_an_unbound_pair)
@@ -89,30 +86,24 @@ static void add_two_source_specific_routes(void)
 /* The second route. Packets take it. Its gateway is not known. */
 TEST(a_route_that_no_query_returns)
 {
-    SCNetworkReachabilityRef target = expect_bound_pair(LOCAL, TARGET, "a");
+    SCOPED_TARGET target = expect_bound_pair(LOCAL, TARGET, "a");
 
     add_two_source_specific_routes();
-    EXPECT(target, R, None);
-    EXPECT_INTERFACE(target, "a");
-    EXPECT_SOURCE(target, LOCAL);
+    EXPECT(target, R, None, .interface = "a", .source = LOCAL);
     EXPECT_BOUND_PAIR(LOCAL, TARGET, "c", R, None);
     namespace_ip("-6 route delete " PREFIX " from 2001:db8::/64 metric 20");
     EXPECT(target, 0, NoRoute);
     EXPECT_BOUND_PAIR(LOCAL, TARGET, "c", R, None);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_route_that_no_query_returns_without_a_local_address)
 {
-    SCNetworkReachabilityRef target = expect_bound(TARGET, "a");
+    SCOPED_TARGET target = expect_bound(TARGET, "a");
 
     add_two_source_specific_routes();
-    EXPECT(target, R, None);
-    EXPECT_INTERFACE(target, "a");
-    EXPECT_SOURCE(target, LOCAL);
+    EXPECT(target, R, None, .interface = "a", .source = LOCAL);
     namespace_ip("-6 route delete " PREFIX " from 2001:db8::/64 metric 20");
     EXPECT(target, 0, NoRoute);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* Such a route is no default route. */
@@ -129,16 +120,13 @@ TEST(a_route_that_no_query_returns_is_not_the_default_path)
 /* Two samples are reached, and no longer prefix leads to both. */
 TEST(a_default_route_that_no_query_returns_is_the_default_path)
 {
-    SCNetworkReachabilityRef target = expect_bound_pair(LOCAL, "::", "c");
+    SCOPED_TARGET target = expect_bound_pair(LOCAL, "::", "c");
 
     namespace_ip("-6 rule add priority 101 not from 2001:db8::/64 unreachable");
     EXPECT(target, 0, NoRoute);
     namespace_ip("-6 route add default via 2001:db8:c::1 dev c metric 2000");
     EXPECT_BOUND_PAIR(LOCAL, TARGET, "c", R, None);
-    EXPECT(target, R, None);
-    EXPECT_INTERFACE(target, "c");
-    EXPECT_SOURCE(target, LOCAL);
-    SCNetworkReachabilityRelease(target);
+    EXPECT(target, R, None, .interface = "c", .source = LOCAL);
 }
 
 TEST(a_bound_pair_follows_the_routes)
@@ -191,7 +179,7 @@ TEST(a_pair_without_an_interface_needs_no_socket)
 
 TEST(without_descriptors_there_is_an_error)
 {
-    SCNetworkReachabilityRef target = expect_bound_pair(LOCAL, TARGET, "a");
+    SCOPED_TARGET target = expect_bound_pair(LOCAL, TARGET, "a");
     SCNetworkReachabilityFlags flags;
 
     namespace_ip("-6 route add prohibit " PREFIX);
@@ -204,7 +192,6 @@ TEST(without_descriptors_there_is_an_error)
     assert_int_equal(SCError(), ENOBUFS);
     socket_faults.connect_error = 0;
     EXPECT(target, R, None);
-    SCNetworkReachabilityRelease(target);
 }
 
 static const struct {

@@ -86,13 +86,12 @@ static unsigned long evaluations(SCNetworkReachabilityRef target)
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_path_from_a_socket_has_only_its_addresses)
 {
-    SCNetworkReachabilityRef target;
     SCNetworkReachabilityPath path;
     const struct sockaddr_in *const source = (const struct sockaddr_in *)&path.source;
     char description[1024];
 
     namespace_ip("route add default via 192.0.2.1");
-    target = expect_target("198.51.100.7");
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     path = expect_path_of(target);
     assert_int_equal(path.evidence, kSCNetworkReachabilityEvidenceSocket);
     assert_int_equal(path.flags, R);
@@ -110,7 +109,6 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_path_from_a_socket_has_only_its_addresses)
     SCNetworkReachabilityGetDescription(target, description, sizeof description);
     assert_non_null(strstr(description, "from a UDP socket"));
     assert_non_null(strstr(description, "src 192.0.2.2"));
-    SCNetworkReachabilityRelease(target);
 }
 
 /* Neighbours, own addresses and tunnels: a socket does not show whether they are direct or transient. */
@@ -144,14 +142,13 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, flags_unknown_to_a_socket_are_not_set)
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_bound_path_names_its_interface)
 {
-    SCNetworkReachabilityRef scoped, bound, any;
     SCNetworkReachabilityPath path;
 
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("link set dev a mtu 1400");
-    scoped = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
-    bound = expect_bound("198.51.100.7", "a");
-    any = expect_bound("0.0.0.0", "a");
+    SCOPED_TARGET scoped = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
+    SCOPED_TARGET bound = expect_bound("198.51.100.7", "a");
+    SCOPED_TARGET any = expect_bound("0.0.0.0", "a");
     path = expect_path_of(scoped);
     assert_string_equal(path.interfaceName, "a");
     assert_int_equal(path.interfaceIndex, if_nametoindex("a"));
@@ -162,9 +159,6 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_bound_path_names_its_interface)
     assert_string_equal(path.interfaceName, "a");
     assert_int_equal(path.interfaceIndex, if_nametoindex("a"));
     EXPECT(any, R, None);
-    SCNetworkReachabilityRelease(scoped);
-    SCNetworkReachabilityRelease(bound);
-    SCNetworkReachabilityRelease(any);
 }
 
 /* The library reads the state of the interface by ioctl, which shows a lost carrier. */
@@ -208,19 +202,17 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, an_unknown_interface_index_is_missing)
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_foreign_namespace_is_queried_from_inside)
 {
-    SCNetworkReachabilityRef there, missing, zone;
     struct sockaddr_storage address;
     unsigned index;
 
     namespace_ip("route add default via 192.0.2.1");
-    there = expect_target("198.51.100.7");
-    missing = expect_bound("198.51.100.7", "z");
-    zone = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
+    SCOPED_TARGET there = expect_target("198.51.100.7");
+    SCOPED_TARGET missing = expect_bound("198.51.100.7", "z");
+    SCOPED_TARGET zone = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
     index = if_nametoindex("a");
     namespace_require();
     EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
-    EXPECT(there, R, None);
-    EXPECT_SOURCE(there, "192.0.2.2");
+    EXPECT(there, R, None, .source = "192.0.2.2");
     EXPECT(zone, R, None);
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(zone, &address, 1), 1);
     assert_int_equal(((const struct sockaddr_in6 *)&address)->sin6_scope_id, index);
@@ -228,9 +220,6 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_foreign_namespace_is_queried_from_inside)
     namespace_ip("link add name z type veth peer name y"); /* here, not there */
     namespace_ip("link set dev z up");
     EXPECT(missing, 0, InterfaceMissing);
-    SCNetworkReachabilityRelease(there);
-    SCNetworkReachabilityRelease(missing);
-    SCNetworkReachabilityRelease(zone);
 }
 
 /* ---- Failures --------------------------------------------------------------------------------------------------- */
@@ -299,11 +288,10 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, a_forbidden_routing_mark_is_an_error)
 {
     const struct sockaddr_storage address = expect_sockaddr("192.0.2.9");
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    SCNetworkReachabilityRef target;
 
     options.remoteAddress = (const struct sockaddr *)&address;
     options.routingMark = 7;
-    target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+    SCOPED_TARGET target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
     EXPECT(target, R, None);
     set_capabilities(CAPABILITY(CAP_NET_ADMIN) | CAPABILITY(CAP_NET_RAW));
     expect_failure(target, EPERM);
@@ -313,7 +301,6 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, a_forbidden_routing_mark_is_an_error)
     EXPECT_BOUND("192.0.2.9", "a", R, None); /* needs no capability since Linux 5.7 */
     set_capabilities(0);
     EXPECT(target, R, None);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- Without /proc ---------------------------------------------------------------------------------------------- */
@@ -449,14 +436,13 @@ static SCNetworkReachabilityRef create_recorded_target(const char *address, stru
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
     struct record record = { 0 };
-    SCNetworkReachabilityRef target;
     struct descriptors descriptors;
     unsigned long count;
     double until;
 
-    target = create_recorded_target("198.51.100.7", &record);
+    SCOPED_TARGET target = create_recorded_target("198.51.100.7", &record);
     assert_true(SCRunLoopGetFileDescriptor(loop) >= 0); /* the loop opens its timer */
     descriptors_read(&descriptors);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -484,8 +470,6 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     assert_int_equal(armed_timers(), 0);
     descriptors_expect(&descriptors);
-    SCNetworkReachabilityRelease(target);
-    SCRunLoopRelease(loop);
 }
 
 TEST_DENIED(DENIAL_CONNECT, path_changes_are_reported_with_notify_path)
@@ -567,8 +551,7 @@ TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_kernel_is_poll
     struct watcher near, far;
 
     namespace_ip("route add default via 192.0.2.1");
-    watcher_start(&near, expect_target("192.0.2.9"));
-    watcher_start(&far, expect_target("198.51.100.7"));
+    WATCH(&near, "192.0.2.9", &far, "198.51.100.7");
     EXPECT(near.target, R | D, None);
     EXPECT_GATEWAY(far.target, "192.0.2.1");
     namespace_ip("link set dev b down");
@@ -649,10 +632,9 @@ TEST_DENIED(DENIAL_SOCKET_EAFNOSUPPORT, a_scheduler_polls_too)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = hand };
     struct record record = { 0 };
-    SCNetworkReachabilityRef target;
 
     assert_int_equal(sem_init(&handed.given, 0, 0), 0);
-    target = create_recorded_target("198.51.100.7", &record);
+    SCOPED_TARGET target = create_recorded_target("198.51.100.7", &record);
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     assert_int_equal(expect_flags_of(target), 0);
     namespace_ip("route add default via 192.0.2.1");
@@ -668,7 +650,6 @@ TEST_DENIED(DENIAL_SOCKET_EAFNOSUPPORT, a_scheduler_polls_too)
     namespace_ip("route add default via 192.0.2.1");
     assert_int_equal(expect_flags_of(target), R); /* by a new query */
     assert_false(do_work(POLL + 0.3));
-    SCNetworkReachabilityRelease(target);
     sem_destroy(&handed.given);
 }
 
@@ -687,7 +668,7 @@ static void *wait_until_reachable(void *argument)
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_wait_polls)
 {
-    SCNetworkReachabilityRef target = expect_target("198.51.100.7");
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
     pthread_t thread;
 
@@ -697,13 +678,12 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_wait_polls)
     namespace_ip("route add default via 192.0.2.1");
     assert_int_equal(pthread_join(thread, NULL), 0);
     unit_expect_no_complaint();
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_still_query_the_kernel)
 {
     struct watcher early, late;
-    SCNetworkReachabilityRef unscheduled, fresh;
+    SCNetworkReachabilityRef unscheduled;
 
     unscheduled = expect_target("192.0.2.9");
     watcher_start(&early, expect_target("198.51.100.7"));
@@ -725,9 +705,8 @@ TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_still_query_the_kernel)
     watcher_stop(&late);
     SCNetworkReachabilityRelease(unscheduled);
     /* The last target is released, and the netlink sockets are closed. */
-    fresh = expect_target("192.0.2.9");
+    SCOPED_TARGET fresh = expect_target("192.0.2.9");
     EXPECT(fresh, R, None); /* a socket shows no carrier */
-    SCNetworkReachabilityRelease(fresh);
 }
 
 /* ---- Further refusals ------------------------------------------------------------------------------------------- */
@@ -800,13 +779,11 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, create_does_not_wait_for_the_module_of_ipv6)
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, without_any_socket_there_is_an_error)
 {
-    SCNetworkReachabilityRef ipv4, ipv6, any, bound, pair;
-
-    ipv4 = expect_target("192.0.2.9");
-    ipv6 = expect_target("2001:db8::9");
-    any = expect_target("::");
-    bound = expect_bound("192.0.2.9", "a");
-    pair = expect_pair("192.0.2.2", "192.0.2.9");
+    SCOPED_TARGET ipv4 = expect_target("192.0.2.9");
+    SCOPED_TARGET ipv6 = expect_target("2001:db8::9");
+    SCOPED_TARGET any = expect_target("::");
+    SCOPED_TARGET bound = expect_bound("192.0.2.9", "a");
+    SCOPED_TARGET pair = expect_pair("192.0.2.2", "192.0.2.9");
     impose(DENIAL_INTERNET);
     expect_failure(ipv4, EPERM);
     expect_failure(ipv6, EPERM);
@@ -815,27 +792,19 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, without_any_socket_there_is_an_error)
     expect_failure(pair, EPERM);
     assert_false(SCNetworkReachabilityScheduleWithRunLoop(ipv4, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode));
     assert_int_equal(SCError(), EPERM);
-    SCNetworkReachabilityRelease(ipv4);
-    SCNetworkReachabilityRelease(ipv6);
-    SCNetworkReachabilityRelease(any);
-    SCNetworkReachabilityRelease(bound);
-    SCNetworkReachabilityRelease(pair);
 }
 
 /* Before Linux 5.7, binding to a device needs a capability. A scope does not need it. */
 TEST_DENIED(DENIAL_SOCKET_EPERM, only_a_bound_target_needs_the_device)
 {
-    SCNetworkReachabilityRef bound;
-
     namespace_ip("address add fe80::2/64 dev a nodad");
     namespace_await_addresses();
-    bound = expect_bound("192.0.2.9", "a");
+    SCOPED_TARGET bound = expect_bound("192.0.2.9", "a");
     impose(DENIAL_DEVICE);
     expect_failure(bound, EPERM);
     EXPECT_ADDRESS("192.0.2.9", R, None);
     EXPECT_ADDRESS("fe80::1%a", R, None);
     EXPECT_PAIR("fe80::2%a", "fe80::1%a", R, None);
-    SCNetworkReachabilityRelease(bound);
 }
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_deleted_during_a_query_is_missing)

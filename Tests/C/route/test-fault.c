@@ -53,11 +53,10 @@ static void begin(void)
 TEST(a_failed_query_is_retried_though_others_succeed)
 {
     struct watcher watcher;
-    SCNetworkReachabilityRef other;
 
     namespace_ip("route add 203.0.113.0/24 via 192.0.2.1"); /* another route: the targets do not share */
     watcher_start(&watcher, expect_target("198.51.100.1"));
-    other = expect_target("203.0.113.2");
+    SCOPED_TARGET other = expect_target("203.0.113.2");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     assert_int_equal(watcher_pass(&watcher), 0);
     namespace_ip("route del default");
@@ -69,7 +68,6 @@ TEST(a_failed_query_is_retried_though_others_succeed)
     assert_int_equal(expect_flags_of(other), 0);
     EXPECT_CHANGE(&watcher, 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(other);
 }
 
 TEST(a_receive_error_is_reported_and_recovered_from)
@@ -161,14 +159,11 @@ TEST(a_kernel_without_ipv6_has_no_ipv6_route)
 
 TEST(lost_messages_before_a_reply_do_no_harm)
 {
-    SCNetworkReachabilityRef target;
-
-    target = expect_target("198.51.100.1");
+    SCOPED_TARGET target = expect_target("198.51.100.1");
     EXPECT(target, R, None);
     faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOBUFS });
     EXPECT(target, R, None);
     assert_non_null(faults_disarm());
-    SCNetworkReachabilityRelease(target);
 }
 
 /* The kernel never reports a missing route by the errno of a receive or send. A sandbox can choose any errno. */
@@ -176,7 +171,7 @@ TEST(an_errno_of_a_system_call_is_no_reply)
 {
     static const char *const functions[] = { "recvfrom", "send" };
     static const int errors[] = { ENETUNREACH, EHOSTUNREACH, EINVAL, ENODEV };
-    SCNetworkReachabilityRef target = expect_target("198.51.100.1");
+    SCOPED_TARGET target = expect_target("198.51.100.1");
 
     for (size_t i = 0; i < 8; i++) {
         SCNetworkReachabilityFlags flags = 77;
@@ -188,13 +183,12 @@ TEST(an_errno_of_a_system_call_is_no_reply)
         assert_int_equal(flags, 77);
     }
     EXPECT(target, R, None);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* The link table of targets that are not scheduled has the link as running. The messages about its carrier are lost. */
 TEST(after_lost_messages_links_are_read_again)
 {
-    SCNetworkReachabilityRef target = expect_target("198.51.100.1");
+    SCOPED_TARGET target = expect_target("198.51.100.1");
 
     EXPECT(target, R, None);
     namespace_ip("link set dev b down");
@@ -202,19 +196,17 @@ TEST(after_lost_messages_links_are_read_again)
     faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOBUFS, .loses = true });
     EXPECT(target, 0, NoCarrier);
     assert_non_null(faults_disarm());
-    SCNetworkReachabilityRelease(target);
 }
 
 /* If there is no IPv4 default route, several queries go to the kernel in one send. */
 TEST(a_lost_reply_to_a_batch_hides_no_route)
 {
-    SCNetworkReachabilityRef target;
     bool struck = true;
 
     namespace_ip("link set dev lo up");
     namespace_ip("route del default");
     namespace_ip("-6 route add default via 2001:db8::1");
-    target = expect_target("0.0.0.0");
+    SCOPED_TARGET target = expect_target("0.0.0.0");
     EXPECT(target, R, None);
     for (unsigned nth = 1; struck; nth++) {
         faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOBUFS, .nth = nth, .loses = true });
@@ -222,7 +214,6 @@ TEST(a_lost_reply_to_a_batch_hides_no_route)
         struck = faults_disarm() != NULL;
         assert_true(nth > 4 || struck);
     }
-    SCNetworkReachabilityRelease(target);
 }
 
 static unsigned barriers;
@@ -240,7 +231,7 @@ static ssize_t send_and_count_barriers(int fd, const void *bytes, size_t length,
 TEST(each_slice_of_a_round_waits_for_the_barrier)
 {
     SCNetworkReachabilityRef targets[SLICED];
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     for (size_t i = 0; i < SLICED; i++) {
         targets[i] = expect_target("198.51.100.1");
@@ -255,7 +246,6 @@ TEST(each_slice_of_a_round_waits_for_the_barrier)
         assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
         SCNetworkReachabilityRelease(targets[i]);
     }
-    SCRunLoopRelease(loop);
 }
 
 /* Only calls that succeed count. */
@@ -270,7 +260,7 @@ static ssize_t fail_once(int fd, const void *bytes, size_t length, int flags)
 TEST(a_query_after_a_failed_one_waits_for_the_barrier)
 {
     SCNetworkReachabilityRef targets[2] = { expect_target("198.51.100.1"), expect_target("203.0.113.2") };
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     namespace_ip("route add 203.0.113.0/24 via 192.0.2.1"); /* another route: the targets do not share */
     for (size_t i = 0; i < 2; i++)
@@ -288,7 +278,6 @@ TEST(a_query_after_a_failed_one_waits_for_the_barrier)
         assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
         SCNetworkReachabilityRelease(targets[i]);
     }
-    SCRunLoopRelease(loop);
 }
 
 static ssize_t send_without_rules(int fd, const void *bytes, size_t length, int flags)
@@ -307,7 +296,7 @@ static void expect_changes_of_many(ssize_t (*send_some)(int fd, const void *byte
                                    bool first)
 {
     SCNetworkReachabilityRef targets[SLICED];
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     if (first)
         faults_send = send_some;
@@ -325,7 +314,6 @@ static void expect_changes_of_many(ssize_t (*send_some)(int fd, const void *byte
         assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
         SCNetworkReachabilityRelease(targets[i]);
     }
-    SCRunLoopRelease(loop);
 }
 
 TEST(changes_count_though_rules_cannot_be_read)
@@ -362,7 +350,7 @@ static ssize_t send_after_deletion(int fd, const void *bytes, size_t length, int
 
 TEST(a_message_about_the_request_of_another_program_is_no_reply)
 {
-    SCNetworkReachabilityRef target = expect_target("198.51.100.1");
+    SCOPED_TARGET target = expect_target("198.51.100.1");
 
     namespace_ip("link add name c type veth peer name d");
     deleted_link = if_nametoindex("c");
@@ -375,21 +363,18 @@ TEST(a_message_about_the_request_of_another_program_is_no_reply)
     faults_send = NULL;
     assert_int_equal(if_nametoindex("c"), 0);
     close(other_program);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_failed_query_writes_nothing)
 {
-    SCNetworkReachabilityRef target;
     SCNetworkReachabilityFlags flags = 77;
 
-    target = expect_target("198.51.100.1");
+    SCOPED_TARGET target = expect_target("198.51.100.1");
     faults_arm(&(struct fault){ .function = "recvfrom", .error = EBADF });
     assert_false(SCNetworkReachabilityGetFlags(target, &flags));
     assert_non_null(faults_disarm());
     assert_int_equal(SCError(), EBADF);
     assert_int_equal(flags, 77);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* Drives the loop until the callback comes. The getters of a test would allocate memory. */

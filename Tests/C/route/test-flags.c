@@ -22,24 +22,14 @@ static void lose_carrier(void)
 
 TEST(a_destination_behind_a_gateway_is_reachable)
 {
-    SCNetworkReachabilityRef ipv4, ipv6;
-
-    ipv4 = expect_target("198.51.100.7");
-    ipv6 = expect_target("2001:db8:1::7");
+    SCOPED_TARGET ipv4 = expect_target("198.51.100.7");
+    SCOPED_TARGET ipv6 = expect_target("2001:db8:1::7");
     EXPECT(ipv4, 0, NoRoute);
     EXPECT(ipv6, 0, NoRoute);
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
     namespace_ip("-6 route add 2001:db8:1::/48 via 2001:db8::1");
-    EXPECT(ipv4, R, None);
-    EXPECT_INTERFACE(ipv4, "a");
-    EXPECT_GATEWAY(ipv4, "192.0.2.1");
-    EXPECT_SOURCE(ipv4, "192.0.2.2");
-    EXPECT(ipv6, R, None);
-    EXPECT_INTERFACE(ipv6, "a");
-    EXPECT_GATEWAY(ipv6, "2001:db8::1");
-    EXPECT_SOURCE(ipv6, "2001:db8::2");
-    SCNetworkReachabilityRelease(ipv4);
-    SCNetworkReachabilityRelease(ipv6);
+    EXPECT(ipv4, R, None, .interface = "a", .gateway = "192.0.2.1", .source = "192.0.2.2");
+    EXPECT(ipv6, R, None, .interface = "a", .gateway = "2001:db8::1", .source = "2001:db8::2");
 }
 
 TEST(a_neighbour_is_direct)
@@ -60,8 +50,7 @@ TEST(ipv4_over_an_ipv6_gateway_is_not_direct)
 
     namespace_ip("route add 0.0.0.0/0 via inet6 fe80::1 dev a");
     target = expect_target("198.51.100.7");
-    EXPECT(target, R, None);
-    EXPECT_GATEWAY(target, "fe80::1");
+    EXPECT(target, R, None, .gateway = "fe80::1");
     SCNetworkReachabilityRelease(target);
     EXPECT_ADDRESS("0.0.0.0", R, None);
     EXPECT_BOUND("198.51.100.7", "a", R, None);
@@ -194,17 +183,14 @@ TEST(an_own_address_stays_local_when_its_interface_goes_down)
 
 TEST(a_default_route_makes_the_default_path)
 {
-    SCNetworkReachabilityRef target;
-
     EXPECT_DEFAULT(0, NoRoute);
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_DEFAULT(R, None);
-    target = expect_target("0.0.0.0");
+    SCOPED_TARGET target = expect_target("0.0.0.0");
     EXPECT_INTERFACE(target, "a");
     EXPECT_GATEWAY(target, "192.0.2.1");
     EXPECT_SOURCE(target, "192.0.2.2");
     assert_int_equal(expect_path_of(target).destination.ss_family, AF_UNSPEC);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_default_route_without_gateway_is_direct)
@@ -304,32 +290,23 @@ TEST(an_unreachable_default_reports_its_reason)
 
 TEST(an_ipv6_default_is_a_default_path)
 {
-    SCNetworkReachabilityRef target;
-
     namespace_ip("-6 route add default via fe80::1 dev a");
     EXPECT_DEFAULT(R, None);
-    target = expect_target("::");
+    SCOPED_TARGET target = expect_target("::");
     EXPECT_SOURCE(target, "2001:db8::2");
     EXPECT_GATEWAY(target, "fe80::1");
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(usable_ipv4_comes_before_usable_ipv6)
 {
-    SCNetworkReachabilityRef target;
-
     namespace_add_second_pair();
-    target = expect_target("::");
+    SCOPED_TARGET target = expect_target("::");
     namespace_ip("-6 route add default via 2001:db8:c::1");
-    EXPECT(target, R, None);
-    EXPECT_INTERFACE(target, "c");
+    EXPECT(target, R, None, .interface = "c");
     namespace_ip("route add default via 192.0.2.1");
-    EXPECT(target, R, None);
-    EXPECT_INTERFACE(target, "a");
+    EXPECT(target, R, None, .interface = "a");
     lose_carrier();
-    EXPECT(target, R, None);
-    EXPECT_INTERFACE(target, "c");
-    SCNetworkReachabilityRelease(target);
+    EXPECT(target, R, None, .interface = "c");
 }
 
 TEST(the_family_with_a_route_determines_the_reason)
@@ -352,26 +329,20 @@ TEST(the_family_with_a_lost_carrier_determines_the_reason)
 
 TEST(a_policy_table_can_hold_the_default_path)
 {
-    SCNetworkReachabilityRef target;
-
     namespace_ip("route add default via 192.0.2.1 table 100");
     EXPECT_DEFAULT(0, NoRoute);
     namespace_ip("rule add from all lookup 100");
     EXPECT_DEFAULT(R, None);
     EXPECT_ADDRESS("198.51.100.7", R, None);
-    target = expect_target("198.51.100.7");
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     EXPECT_TABLE(target, 100);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_local_default_never_makes_the_default_path_local)
 {
-    SCNetworkReachabilityRef target;
-
     namespace_ip("route add local default dev lo");
-    target = expect_target("0.0.0.0");
+    SCOPED_TARGET target = expect_target("0.0.0.0");
     assert_int_equal(expect_flags_of(target) & L, 0);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
@@ -431,13 +402,11 @@ TEST(a_routing_mark_selects_its_ipv6_table)
 
 TEST(an_interface_going_down_loses_its_routes)
 {
-    SCNetworkReachabilityRef ipv4, ipv6, any;
-
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
-    ipv4 = expect_target("198.51.100.7");
-    ipv6 = expect_target("2001:db8:1::7");
-    any = expect_target("0.0.0.0");
+    SCOPED_TARGET ipv4 = expect_target("198.51.100.7");
+    SCOPED_TARGET ipv6 = expect_target("2001:db8:1::7");
+    SCOPED_TARGET any = expect_target("0.0.0.0");
     EXPECT(ipv4, R, None);
     EXPECT(ipv6, R, None);
     EXPECT(any, R, None);
@@ -445,28 +414,20 @@ TEST(an_interface_going_down_loses_its_routes)
     EXPECT(ipv4, 0, NoRoute);
     EXPECT(ipv6, 0, NoRoute);
     EXPECT(any, 0, NoRoute);
-    SCNetworkReachabilityRelease(ipv4);
-    SCNetworkReachabilityRelease(ipv6);
-    SCNetworkReachabilityRelease(any);
 }
 
 TEST(a_lost_carrier_ends_reachability_though_the_route_stays)
 {
-    SCNetworkReachabilityRef ipv4, ipv6, any;
-
     denial_require_netlink(CARRIER);
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
-    ipv4 = expect_target("198.51.100.7");
-    ipv6 = expect_target("2001:db8:1::7");
-    any = expect_target("0.0.0.0");
+    SCOPED_TARGET ipv4 = expect_target("198.51.100.7");
+    SCOPED_TARGET ipv6 = expect_target("2001:db8:1::7");
+    SCOPED_TARGET any = expect_target("0.0.0.0");
     EXPECT(ipv4, R, None);
     lose_carrier();
-    EXPECT(ipv4, 0, NoCarrier);
-    EXPECT_INTERFACE(ipv4, "a");
-    EXPECT_GATEWAY(ipv4, "192.0.2.1");
-    EXPECT(ipv6, 0, NoCarrier);
-    EXPECT_INTERFACE(ipv6, "a");
+    EXPECT(ipv4, 0, NoCarrier, .interface = "a", .gateway = "192.0.2.1");
+    EXPECT(ipv6, 0, NoCarrier, .interface = "a");
     EXPECT(any, 0, NoCarrier);
     EXPECT_ADDRESS("192.0.2.9", 0, NoCarrier);
     EXPECT_ADDRESS("192.0.2.2", R | L | D, None);
@@ -475,17 +436,12 @@ TEST(a_lost_carrier_ends_reachability_though_the_route_stays)
     EXPECT(ipv4, R, None);
     EXPECT(ipv6, R, None);
     EXPECT(any, R, None);
-    SCNetworkReachabilityRelease(ipv4);
-    SCNetworkReachabilityRelease(ipv6);
-    SCNetworkReachabilityRelease(any);
 }
 
 TEST(a_dormant_link_has_no_carrier)
 {
-    SCNetworkReachabilityRef target;
-
     denial_require_netlink(CARRIER);
-    target = expect_target("192.0.2.9");
+    SCOPED_TARGET target = expect_target("192.0.2.9");
     EXPECT(target, R | D, None);
     lose_carrier();
     namespace_ip("link set dev a mode dormant");
@@ -495,48 +451,39 @@ TEST(a_dormant_link_has_no_carrier)
     namespace_ip("link set dev a mode default state up");
     namespace_await_running("a", true);
     EXPECT(target, R | D, None);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_link_above_a_link_without_carrier_has_no_carrier)
 {
-    SCNetworkReachabilityRef target;
-
     denial_require_netlink(CARRIER);
     if (!namespace_try_ip("link add name m link a type macvlan"))
         SKIP("this kernel has no macvlan");
     namespace_ip("link set dev m up");
     namespace_ip("address add 203.0.113.2/24 dev m");
     namespace_await_running("m", true);
-    target = expect_target("203.0.113.9");
+    SCOPED_TARGET target = expect_target("203.0.113.9");
     EXPECT(target, R | D, None);
     lose_carrier();
     namespace_await_running("m", false);
     EXPECT(target, 0, NoCarrier);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(another_metric_does_not_help_against_a_lost_carrier)
 {
-    SCNetworkReachabilityRef ipv4, ipv6, any;
-
     denial_require_netlink(CARRIER);
     namespace_add_second_pair();
     namespace_ip("route add default via 192.0.2.1 metric 10");
     namespace_ip("route add default via 203.0.113.1 metric 20");
     namespace_ip("-6 route add default via 2001:db8::1 metric 10");
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 20");
-    ipv4 = expect_target("198.51.100.7");
-    ipv6 = expect_target("2001:db8:1::7");
-    any = expect_target("0.0.0.0");
+    SCOPED_TARGET ipv4 = expect_target("198.51.100.7");
+    SCOPED_TARGET ipv6 = expect_target("2001:db8:1::7");
+    SCOPED_TARGET any = expect_target("0.0.0.0");
     EXPECT_INTERFACE(ipv4, "a");
     lose_carrier();
     EXPECT(ipv4, 0, NoCarrier);
     EXPECT(ipv6, 0, NoCarrier);
     EXPECT(any, 0, NoCarrier);
-    SCNetworkReachabilityRelease(ipv4);
-    SCNetworkReachabilityRelease(ipv6);
-    SCNetworkReachabilityRelease(any);
 }
 
 /* The rule refuses only packets of sockets that are bound to the interface. */
@@ -555,15 +502,14 @@ TEST(a_usable_leg_keeps_its_gateway_under_a_rule_for_its_interface)
 
         snprintf(address, sizeof address, "198.51.100.%u", i);
         target = expect_target(address);
-        EXPECT(target, R, None);
-        EXPECT_GATEWAY(target, "192.0.2.1");
+        EXPECT(target, R, None, .gateway = "192.0.2.1");
         SCNetworkReachabilityRelease(target);
     }
 }
 
 TEST(with_ignore_routes_with_linkdown_the_other_metric_is_used)
 {
-    SCNetworkReachabilityRef ipv4, ipv6, any;
+    SCNetworkReachabilityRef ipv4, ipv6;
 
     namespace_add_second_pair();
     namespace_ip("route add default via 192.0.2.1 metric 10");
@@ -576,29 +522,21 @@ TEST(with_ignore_routes_with_linkdown_the_other_metric_is_used)
     namespace_sysctl("net.ipv6.conf.a.ignore_routes_with_linkdown", "1");
     ipv4 = expect_target("198.51.100.7");
     ipv6 = expect_target("2001:db8:1::7");
-    any = expect_target("0.0.0.0");
+    SCOPED_TARGET any = expect_target("0.0.0.0");
     lose_carrier();
-    EXPECT(ipv4, R, None);
-    EXPECT_INTERFACE(ipv4, "c");
-    EXPECT(ipv6, R, None);
-    EXPECT_INTERFACE(ipv6, "c");
-    EXPECT(any, R, None);
-    EXPECT_INTERFACE(any, "c");
+    EXPECT(ipv4, R, None, .interface = "c");
+    EXPECT(ipv6, R, None, .interface = "c");
+    EXPECT(any, R, None, .interface = "c");
     EXPECT_ADDRESS("192.0.2.9", R, None);
     SCNetworkReachabilityRelease(ipv4);
     SCNetworkReachabilityRelease(ipv6);
-    SCNetworkReachabilityRelease(any);
 }
 
 /* ---- Several legs, nexthop objects ------------------------------------------------------------------------------ */
 
 static void expect_other_leg(const char *address, const char *interface)
 {
-    SCNetworkReachabilityRef target = expect_target(address);
-
-    EXPECT(target, R, None);
-    EXPECT_INTERFACE(target, interface);
-    SCNetworkReachabilityRelease(target);
+    EXPECT_ADDRESS(address, R, None, .interface = interface);
 }
 
 /* The kernel chooses the leg by the address. The result must be right for every address. */
@@ -671,16 +609,13 @@ TEST(a_bound_target_uses_its_own_leg)
         const char *const interface = i == 0 ? "a" : "c";
 
         target = expect_bound("198.51.100.7", interface);
-        EXPECT(target, R, None);
-        EXPECT_INTERFACE(target, interface);
+        EXPECT(target, R, None, .interface = interface);
         SCNetworkReachabilityRelease(target);
         target = expect_bound("2001:db8:1::7", interface);
-        EXPECT(target, R, None);
-        EXPECT_INTERFACE(target, interface);
+        EXPECT(target, R, None, .interface = interface);
         SCNetworkReachabilityRelease(target);
         target = expect_bound("0.0.0.0", interface);
-        EXPECT(target, R, None);
-        EXPECT_INTERFACE(target, interface);
+        EXPECT(target, R, None, .interface = interface);
         SCNetworkReachabilityRelease(target);
     }
     lose_carrier();
@@ -694,22 +629,16 @@ TEST(a_bound_target_uses_its_own_leg)
 
 static void check_nexthop_objects(void)
 {
-    SCNetworkReachabilityRef ipv4, ipv6, any;
-
     namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
     namespace_ip("nexthop add id 2 via 2001:db8::1 dev a");
     namespace_ip("route add default nhid 1");
     namespace_ip("-6 route add default nhid 2");
-    ipv4 = expect_target("198.51.100.7");
-    ipv6 = expect_target("2001:db8:1::7");
-    any = expect_target("0.0.0.0");
-    EXPECT(ipv4, R, None);
-    EXPECT_INTERFACE(ipv4, "a");
-    EXPECT_GATEWAY(ipv4, "192.0.2.1");
-    EXPECT(ipv6, R, None);
-    EXPECT_GATEWAY(ipv6, "2001:db8::1");
-    EXPECT(any, R, None);
-    EXPECT_INTERFACE(any, "a");
+    SCOPED_TARGET ipv4 = expect_target("198.51.100.7");
+    SCOPED_TARGET ipv6 = expect_target("2001:db8:1::7");
+    SCOPED_TARGET any = expect_target("0.0.0.0");
+    EXPECT(ipv4, R, None, .interface = "a", .gateway = "192.0.2.1");
+    EXPECT(ipv6, R, None, .gateway = "2001:db8::1");
+    EXPECT(any, R, None, .interface = "a");
     EXPECT_BOUND("198.51.100.7", "a", R, None);
     EXPECT_BOUND("2001:db8:1::7", "a", R, None);
     EXPECT_BOUND("0.0.0.0", "a", R, None);
@@ -720,9 +649,6 @@ static void check_nexthop_objects(void)
     EXPECT(ipv6, 0, NoRoute);
     EXPECT(any, 0, NoRoute);
     EXPECT_BOUND("2001:db8:1::7", "a", 0, NoRoute);
-    SCNetworkReachabilityRelease(ipv4);
-    SCNetworkReachabilityRelease(ipv6);
-    SCNetworkReachabilityRelease(any);
 }
 
 TEST(routes_may_lead_to_nexthop_objects)
@@ -797,11 +723,10 @@ TEST(the_live_member_is_used_without_legs_in_the_route)
 /* The reason does not matter: the kernel may have deleted the route. */
 static void expect_unreachable(const char *address)
 {
-    SCNetworkReachabilityRef target = expect_target(address);
+    SCOPED_TARGET target = expect_target(address);
 
     assert_int_equal(expect_flags_of(target), 0);
     assert_int_not_equal(expect_path_of(target).reason, kSCNetworkReachabilityReasonNone);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST_WITH(NULL, NULL, a_nexthop_group_without_a_carrier_is_unusable)
@@ -835,8 +760,6 @@ TEST(a_blackhole_nexthop_is_a_blackhole)
 
 TEST_WITH(namespace_require_lo, NULL, a_tentative_address_is_no_source)
 {
-    SCNetworkReachabilityRef target, global;
-
     namespace_ip("link add name a type veth peer name b");
     namespace_sysctl("net.ipv6.conf.a.addr_gen_mode", "1"); /* no link-local address */
     namespace_sysctl("net.ipv6.conf.b.addr_gen_mode", "1");
@@ -846,21 +769,17 @@ TEST_WITH(namespace_require_lo, NULL, a_tentative_address_is_no_source)
     namespace_await_running("a", true);
     namespace_ip("address add 2001:db8::2/64 dev a");
     namespace_ip("-6 route add 2001:db8:1::/48 via fe80::1 dev a");
-    target = expect_target("2001:db8::9");
-    global = expect_target("2001:db8:1::7");
+    SCOPED_TARGET target = expect_target("2001:db8::9");
+    SCOPED_TARGET global = expect_target("2001:db8:1::7");
     EXPECT(target, 0, NoSourceAddress);
     EXPECT(global, 0, NoSourceAddress);
     namespace_ip("address add 2001:db8::3/64 dev a nodad");
     EXPECT(target, R | D, None);
-    EXPECT(global, R, None);
-    EXPECT_SOURCE(global, "2001:db8::3");
-    SCNetworkReachabilityRelease(target);
-    SCNetworkReachabilityRelease(global);
+    EXPECT(global, R, None, .source = "2001:db8::3");
 }
 
 TEST_WITH(namespace_require, NULL, a_duplicate_address_is_no_source)
 {
-    SCNetworkReachabilityRef target;
     struct namespace_other other;
 
     namespace_other_open(&other);
@@ -874,35 +793,27 @@ TEST_WITH(namespace_require, NULL, a_duplicate_address_is_no_source)
     namespace_ip("link set dev a up");
     namespace_await_running("a", true);
     namespace_ip("address add 2001:db8::2/64 dev a");
-    target = expect_target("2001:db8::9");
+    SCOPED_TARGET target = expect_target("2001:db8::9");
     namespace_await_duplicate();
     EXPECT(target, 0, NoSourceAddress);
     namespace_ip("address add 2001:db8::3/64 dev a nodad");
     EXPECT(target, R | D, None);
-    SCNetworkReachabilityRelease(target);
     namespace_other_close(&other);
 }
 
 TEST(the_source_may_belong_to_another_interface)
 {
-    SCNetworkReachabilityRef target;
-
     namespace_ip("link add name c type veth peer name d");
     namespace_sysctl("net.ipv6.conf.c.addr_gen_mode", "1");
     namespace_ip("link set dev d up");
     namespace_ip("link set dev c up");
     namespace_await_running("c", true);
     namespace_ip("-6 route add 2001:db8:1::/48 via fe80::1 dev c");
-    target = expect_target("2001:db8:1::7");
-    EXPECT(target, R, None);
-    EXPECT_SOURCE(target, "2001:db8::2");
-    SCNetworkReachabilityRelease(target);
+    EXPECT_ADDRESS("2001:db8:1::7", R, None, .source = "2001:db8::2");
 }
 
 TEST_WITH(namespace_require_lo, NULL, a_link_local_source_does_not_reach_a_global_address)
 {
-    SCNetworkReachabilityRef target;
-
     namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
     namespace_ip("link add name a type veth peer name b");
     namespace_ip("link set dev b up");
@@ -910,7 +821,7 @@ TEST_WITH(namespace_require_lo, NULL, a_link_local_source_does_not_reach_a_globa
     namespace_await_running("a", true);
     namespace_await_addresses();
     namespace_ip("-6 route add default via fe80::1 dev a");
-    target = expect_target("2001:db8:1::7");
+    SCOPED_TARGET target = expect_target("2001:db8:1::7");
     EXPECT(target, 0, NoSourceAddress);
     EXPECT_ADDRESS("::", 0, NoSourceAddress);
     EXPECT_ADDRESS("fe80::1%a", R | D, None);
@@ -918,7 +829,6 @@ TEST_WITH(namespace_require_lo, NULL, a_link_local_source_does_not_reach_a_globa
     namespace_ip("address add 2001:db8::2/64 dev a nodad");
     EXPECT(target, R, None);
     EXPECT_ADDRESS("::", R, None);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- Link-local, broadcast, multicast --------------------------------------------------------------------------- */
@@ -973,7 +883,6 @@ TEST(only_multicast_routes_out_of_the_interface_count)
 
 TEST(a_tunnel_is_transient_and_never_direct)
 {
-    SCNetworkReachabilityRef target, any;
     int tun;
 
     tun = namespace_add_tun("t0");
@@ -985,8 +894,8 @@ TEST(a_tunnel_is_transient_and_never_direct)
     namespace_await_addresses();
     namespace_ip("route add default dev t0");
     namespace_ip("-6 route add default via 2001:db8:c::1");
-    target = expect_target("203.0.113.9");
-    any = expect_target("0.0.0.0");
+    SCOPED_TARGET target = expect_target("203.0.113.9");
+    SCOPED_TARGET any = expect_target("0.0.0.0");
     EXPECT(target, R | T, None);
     EXPECT_TYPE(target, Tunnel);
     EXPECT(any, R | T, None);
@@ -996,35 +905,27 @@ TEST(a_tunnel_is_transient_and_never_direct)
     close(tun); /* deletes the interface */
     EXPECT(target, 0, NoRoute);
     EXPECT(any, 0, NoRoute);
-    SCNetworkReachabilityRelease(target);
-    SCNetworkReachabilityRelease(any);
 }
 
 /* ---- Address pairs ---------------------------------------------------------------------------------------------- */
 
 TEST(a_pair_needs_its_local_address)
 {
-    SCNetworkReachabilityRef ipv4, ipv6;
-
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
-    ipv4 = expect_pair("192.0.2.3", "198.51.100.7");
-    ipv6 = expect_pair("2001:db8::3", "2001:db8:1::7");
+    SCOPED_TARGET ipv4 = expect_pair("192.0.2.3", "198.51.100.7");
+    SCOPED_TARGET ipv6 = expect_pair("2001:db8::3", "2001:db8:1::7");
     EXPECT(ipv4, 0, LocalAddressNotAssigned);
     EXPECT(ipv6, 0, LocalAddressNotAssigned);
     namespace_ip("address add 192.0.2.3/24 dev a");
     namespace_ip("address add 2001:db8::3/64 dev a nodad");
     namespace_await_addresses();
-    EXPECT(ipv4, R, None);
-    EXPECT_SOURCE(ipv4, "192.0.2.3");
-    EXPECT(ipv6, R, None);
-    EXPECT_SOURCE(ipv6, "2001:db8::3");
+    EXPECT(ipv4, R, None, .source = "192.0.2.3");
+    EXPECT(ipv6, R, None, .source = "2001:db8::3");
     namespace_ip("address delete 192.0.2.3/24 dev a");
     namespace_ip("address delete 2001:db8::3/64 dev a");
     EXPECT(ipv4, 0, LocalAddressNotAssigned);
     EXPECT(ipv6, 0, LocalAddressNotAssigned);
-    SCNetworkReachabilityRelease(ipv4);
-    SCNetworkReachabilityRelease(ipv6);
 }
 
 TEST(a_pair_queries_with_its_source)
@@ -1111,17 +1012,10 @@ TEST(only_ipv6_routes_out_of_the_interface_count)
 
 TEST(a_route_behind_another_metric_counts_out_of_its_interface)
 {
-    SCNetworkReachabilityRef target;
-
     namespace_add_second_pair();
     namespace_ip("route add default via 192.0.2.1 metric 10");
     namespace_ip("route add default via 203.0.113.1 metric 20");
-    target = expect_bound("198.51.100.7", "c");
-    EXPECT(target, R, None);
-    EXPECT_INTERFACE(target, "c");
-    EXPECT_GATEWAY(target, "203.0.113.1");
-    EXPECT_SOURCE(target, "203.0.113.2");
-    SCNetworkReachabilityRelease(target);
+    EXPECT_BOUND("198.51.100.7", "c", R, None, .interface = "c", .gateway = "203.0.113.1", .source = "203.0.113.2");
 }
 
 TEST(an_own_address_is_local_out_of_its_own_interface)
@@ -1148,10 +1042,8 @@ TEST(a_bound_target_without_carrier_reports_no_carrier)
 
 TEST_WITH(namespace_require, NULL, a_bound_target_follows_the_name)
 {
-    SCNetworkReachabilityRef target, zone;
-
-    target = expect_bound("192.0.2.9", "a");
-    zone = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
+    SCOPED_TARGET target = expect_bound("192.0.2.9", "a");
+    SCOPED_TARGET zone = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
     EXPECT(target, 0, InterfaceMissing);
     EXPECT(zone, 0, InterfaceMissing);
     namespace_add_pair();
@@ -1168,18 +1060,14 @@ TEST_WITH(namespace_require, NULL, a_bound_target_follows_the_name)
     namespace_ip("address add 192.0.2.3/24 dev a");
     namespace_await_running("a", true);
     namespace_await_addresses();
-    EXPECT(target, R | D, None);
-    EXPECT_INTERFACE(target, "a");
+    EXPECT(target, R | D, None, .interface = "a");
     EXPECT(zone, R | D, None);
     namespace_ip("link delete dev a");
     EXPECT(target, 0, InterfaceMissing);
     EXPECT(zone, 0, InterfaceMissing);
     namespace_add_pair();
-    EXPECT(target, R | D, None);
-    EXPECT_INTERFACE(target, "a");
+    EXPECT(target, R | D, None, .interface = "a");
     EXPECT(zone, R | D, None);
-    SCNetworkReachabilityRelease(target);
-    SCNetworkReachabilityRelease(zone);
 }
 
 TEST(a_bound_target_honours_refusing_routes)

@@ -105,7 +105,7 @@ static struct verdict connect_as(const struct flow_case *flow)
 /* GetFlags and GetPath agree with connect(2), which gives this errno. */
 static void expect_flow(const struct flow_case *flow, int error)
 {
-    SCNetworkReachabilityRef target = target_of(flow);
+    SCOPED_TARGET target = target_of(flow);
 
     assert_int_equal(connect_as(flow).error, error);
     if (error == 0)
@@ -114,7 +114,6 @@ static void expect_flow(const struct flow_case *flow, int error)
         EXPECT(target, 0, RouteProhibited);
     else
         EXPECT(target, 0, NoRoute);
-    SCNetworkReachabilityRelease(target);
 }
 
 static SCNetworkReachabilityFlow flow_of(SCNetworkReachabilityRef target)
@@ -124,10 +123,9 @@ static SCNetworkReachabilityFlow flow_of(SCNetworkReachabilityRef target)
 
 static void expect_incomplete(const struct flow_case *flow, bool incomplete)
 {
-    SCNetworkReachabilityRef target = target_of(flow);
+    SCOPED_TARGET target = target_of(flow);
 
     assert_int_equal(flow_of(target), incomplete ? kSCNetworkReachabilityFlowIncomplete : 0);
-    SCNetworkReachabilityRelease(target);
 }
 
 static void add_default(const struct family *family)
@@ -267,7 +265,7 @@ static void add_legs(const struct family *family)
 /* Returns the interface on which both agree. */
 static char expect_leg(const struct flow_case *flow)
 {
-    SCNetworkReachabilityRef target = target_of(flow);
+    SCOPED_TARGET target = target_of(flow);
     const SCNetworkReachabilityPath path = expect_path_of(target);
     const struct verdict verdict = connect_as(flow);
     const char leg = verdict.mtu == LEG_MTU ? 'c' : 'a';
@@ -277,7 +275,6 @@ static char expect_leg(const struct flow_case *flow)
         fail_msg("port %d: %s, and connect(2) chose %c", flow->local_port, path.interfaceName, leg);
     assert_memory_equal((const char *)&path.source + 4, (const char *)&verdict.source + 4,
                         path.source.ss_family == AF_INET ? 4 : 20);
-    SCNetworkReachabilityRelease(target);
     return leg;
 }
 
@@ -411,7 +408,7 @@ TEST(an_unreachable_flow_can_be_incomplete)
 /* What is known of rules is read again after each change. */
 TEST(a_target_notices_that_rules_change)
 {
-    SCNetworkReachabilityRef target = expect_target(FAR4);
+    SCOPED_TARGET target = expect_target(FAR4);
 
     for (int i = 0; i < 3; i++) {
         assert_int_equal(flow_of(target), 0);
@@ -419,12 +416,11 @@ TEST(a_target_notices_that_rules_change)
         assert_int_equal(flow_of(target), kSCNetworkReachabilityFlowIncomplete);
         namespace_ip("rule del ipproto tcp dport 443 prohibit");
     }
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(an_old_program_sees_the_old_path)
 {
-    SCNetworkReachabilityRef target = expect_target(FAR4);
+    SCOPED_TARGET target = expect_target(FAR4);
     SCNetworkReachabilityPath path;
 
     namespace_ip("rule add ipproto tcp dport 443 prohibit");
@@ -434,7 +430,6 @@ TEST(an_old_program_sees_the_old_path)
     assert_int_equal(path.size, offsetof(SCNetworkReachabilityPath, flow));
     assert_int_equal(path.flow, 0xa5a5a5a5);
     assert_int_equal(path.nextHop, 0xa5a5a5a5);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- Scheduled targets ------------------------------------------------------------------------------------------ */

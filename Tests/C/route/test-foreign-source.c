@@ -45,7 +45,7 @@ static SCNetworkReachabilityFlow flow_of(SCNetworkReachabilityRef target)
 
 static void expect_pair_flow(const char *local, const char *remote, SCNetworkReachabilityFlow flow)
 {
-    SCNetworkReachabilityRef pair = expect_pair(local, remote);
+    SCOPED_TARGET pair = expect_pair(local, remote);
     char fresh[INET6_ADDRSTRLEN];
 
     EXPECT(pair, R, None);
@@ -53,7 +53,6 @@ static void expect_pair_flow(const char *local, const char *remote, SCNetworkRea
     fresh_source(remote, fresh);
     if (strcmp(fresh, local) == 0) /* a socket that binds nothing gets the same */
         assert_int_equal(flow & FOREIGN, 0);
-    SCNetworkReachabilityRelease(pair);
 }
 
 /* A default route over a, and a better one over c. */

@@ -49,27 +49,22 @@ TEST(no_carrier_is_reported_before_interface_down)
 
 TEST(the_running_interface_with_the_lowest_index_counts)
 {
-    SCNetworkReachabilityRef target = expect_target(LOCAL_WIFI);
+    SCOPED_TARGET target = expect_target(LOCAL_WIFI);
 
     add_running_pair("a", "b");
-    EXPECT(target, R | D, None);
-    EXPECT_INTERFACE(target, "b");
-    EXPECT_GATEWAY(target, "none");
+    EXPECT(target, R | D, None, .interface = "b", .gateway = "none");
     assert_int_equal(expect_path_of(target).interfaceType, kSCNetworkReachabilityInterfaceTypeVirtual);
     namespace_ip("link delete dev a");
     EXPECT(target, 0, NoRoute);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(an_interface_with_carrier_counts_before_a_lower_index_without)
 {
-    SCNetworkReachabilityRef target = expect_target(LOCAL_WIFI);
+    SCOPED_TARGET target = expect_target(LOCAL_WIFI);
 
     add_down_pair("a", "b");
     add_running_pair("c", "d");
-    EXPECT(target, R | D, None);
-    EXPECT_INTERFACE(target, "d");
-    SCNetworkReachabilityRelease(target);
+    EXPECT(target, R | D, None, .interface = "d");
 }
 
 TEST(a_point_to_point_interface_is_no_network)

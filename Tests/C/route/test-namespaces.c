@@ -283,8 +283,8 @@ TEST(one_address_differs_between_namespaces)
     for (int round = 0; round < 3; round++)
         for_each_part(i)
         {
-            expect_result(targets[i], flags[i], reasons[i], __FILE__, __LINE__);
-            expect_result(world.watchers[i].target, flags[i], reasons[i], __FILE__, __LINE__);
+            expect_result(targets[i], flags[i], reasons[i], NULL, __FILE__, __LINE__);
+            expect_result(world.watchers[i].target, flags[i], reasons[i], NULL, __FILE__, __LINE__);
         }
     EXPECT_ADDRESS("192.0.2.2", 0, NoRoute); /* the home namespace has no routes */
     EXPECT_QUIET(&world.watchers[0]);
@@ -594,7 +594,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_unsch
 /* The target is scheduled on two loops, which are never driven. */
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_with_its_last_schedule)
 {
-    SCRunLoopRef second = SCRunLoopCreate();
+    SCOPED_LOOP second = SCRunLoopCreate();
     SCNetworkReachabilityRef target;
     int fd;
 
@@ -608,7 +608,6 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_with_its_last_schedule)
     expect_alive("w");
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, second, kSCRunLoopDefaultMode));
     namespace_await_gone("w");
-    SCRunLoopRelease(second);
 }
 
 static void release_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -820,7 +819,7 @@ static void must_watch(SCNetworkReachabilityRef target, struct writer *writer)
 {
     int calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     MUST(loop != NULL);
     MUST(SCNetworkReachabilitySetCallback(target, count, &context));
@@ -836,7 +835,6 @@ static void must_watch(SCNetworkReachabilityRef target, struct writer *writer)
     MUST(unschedule(target, loop));
     MUST(flags_in_child(target) == 0);
     SCNetworkReachabilityRelease(target);
-    SCRunLoopRelease(loop);
 }
 
 static void must_be_refused(SCNetworkReachabilityRef target, SCRunLoopRef loop)

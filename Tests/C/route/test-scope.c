@@ -99,8 +99,8 @@ struct row {
 
 static void expect_row(const struct row *row)
 {
-    SCNetworkReachabilityRef target = row->interface != NULL ? expect_bound(row->address, row->interface)
-                                                             : expect_target(row->address);
+    SCOPED_TARGET target = row->interface != NULL ? expect_bound(row->address, row->interface)
+                                                  : expect_target(row->address);
     SCNetworkReachabilityPath path = expect_path_of(target);
     const char *bound = row->interface != NULL ? row->interface : "anything";
     char flags[64], name[IF_NAMESIZE];
@@ -114,7 +114,6 @@ static void expect_row(const struct row *row)
         fail_msg("the kernel sends to %s out of %s over \"%s\"", row->address, bound, name);
     if (path.flags != 0 && strcmp(path.interfaceName, row->out) != 0)
         fail_msg("%s out of %s: over \"%s\"", row->address, bound, path.interfaceName);
-    SCNetworkReachabilityRelease(target);
 }
 
 #define EXPECT_ROWS(rows) \
@@ -246,8 +245,7 @@ TEST(a_zone_is_a_name_or_a_number)
             SCNetworkReachabilityRef target = j == 0   ? named(by_name)
                                               : j == 1 ? named(by_number)
                                                        : expect_target(by_name); /* a socket address */
-            EXPECT(target, R | D, None);
-            EXPECT_INTERFACE(target, interface);
+            EXPECT(target, R | D, None, .interface = interface);
             expect_scope(target, index);
             assert_int_equal(scope_of_destination(target), index);
             SCNetworkReachabilityRelease(target);
@@ -279,19 +277,15 @@ TEST(a_zone_by_number_waits_for_its_interface)
     namespace_ip("link add name z index 77 type veth peer name y");
     namespace_ip("link set dev y up");
     namespace_ip("link set dev z up");
-    EXPECT_END(&unicast, R | D);
-    EXPECT_END(&multicast, R | D);
+    EXPECT_END(&unicast, R | D, &multicast, R | D);
     namespace_ip("link set dev z down");
-    EXPECT_END(&unicast, 0);
-    EXPECT_END(&multicast, 0);
+    EXPECT_END(&unicast, 0, &multicast, 0);
     namespace_ip("link set dev z name other"); /* a number is not a name */
     namespace_ip("link set dev other up");
-    EXPECT_END(&unicast, R | D);
-    EXPECT_END(&multicast, R | D);
+    EXPECT_END(&unicast, R | D, &multicast, R | D);
     EXPECT_INTERFACE(unicast.target, "other");
     namespace_ip("link delete dev other");
-    EXPECT_END(&unicast, 0);
-    EXPECT_END(&multicast, 0);
+    EXPECT_END(&unicast, 0, &multicast, 0);
     EXPECT(unicast.target, 0, InterfaceMissing);
 }
 
@@ -307,20 +301,17 @@ TEST(a_zone_by_name_waits_for_its_interface)
     namespace_ip("link add name z type veth peer name y");
     namespace_ip("link set dev y up");
     namespace_ip("link set dev z up");
-    EXPECT_END(&unicast, R | D);
-    EXPECT_END(&multicast, R | D);
+    EXPECT_END(&unicast, R | D, &multicast, R | D);
     expect_scope(unicast.target, if_nametoindex("z"));
     namespace_ip("link set dev z down");
     namespace_ip("link set dev z name other");
-    EXPECT_END(&unicast, 0);
-    EXPECT_END(&multicast, 0);
+    EXPECT_END(&unicast, 0, &multicast, 0);
     EXPECT(unicast.target, 0, InterfaceMissing);
     expect_scope(unicast.target, 0);
     namespace_ip("link set dev c down");
     namespace_ip("link set dev c name z");
     namespace_ip("link set dev z up");
-    EXPECT_END(&unicast, R | D);
-    EXPECT_END(&multicast, R | D);
+    EXPECT_END(&unicast, R | D, &multicast, R | D);
     expect_scope(unicast.target, if_nametoindex("z"));
 }
 
@@ -399,7 +390,7 @@ TEST(a_link_local_local_address_selects_its_interface)
         if (can_connect(&rows[i]) != (rows[i].flags != 0))
             fail_msg("the kernel disagrees: %s to %s over %s", rows[i].local, rows[i].remote, rows[i].interface);
         expect_result(target, rows[i].flags,
-                      rows[i].flags != 0 ? kSCNetworkReachabilityReasonNone : kSCNetworkReachabilityReasonNoRoute,
+                      rows[i].flags != 0 ? kSCNetworkReachabilityReasonNone : kSCNetworkReachabilityReasonNoRoute, NULL,
                       rows[i].local, (int)i);
         SCNetworkReachabilityRelease(target);
     }

@@ -65,28 +65,21 @@ static void add_default(void)
 
 TEST(a_packet_takes_a_source_specific_route)
 {
-    SCNetworkReachabilityRef target = expect_target(TARGET);
+    SCOPED_TARGET target = expect_target(TARGET);
 
     EXPECT(target, 0, NoRoute);
     add_default();
-    EXPECT(target, R, None);
-    EXPECT_INTERFACE(target, "a");
-    EXPECT_GATEWAY(target, GATEWAY);
-    EXPECT_SOURCE(target, "2001:db8::2");
-    SCNetworkReachabilityRelease(target);
+    EXPECT(target, R, None, .interface = "a", .gateway = GATEWAY, .source = "2001:db8::2");
 }
 
 /* The kernel prefers another source on the link, but there is no route from it. */
 TEST(the_source_is_that_of_the_route)
 {
-    SCNetworkReachabilityRef target = expect_target("2001:db8:d::1");
+    SCOPED_TARGET target = expect_target("2001:db8:d::1");
 
     namespace_add_second_pair();
     namespace_ip("-6 route add default from 2001:db8:c::/64 via " GATEWAY);
-    EXPECT(target, R, None);
-    EXPECT_INTERFACE(target, "a");
-    EXPECT_SOURCE(target, "2001:db8:c::2");
-    SCNetworkReachabilityRelease(target);
+    EXPECT(target, R, None, .interface = "a", .source = "2001:db8:c::2");
 }
 
 TEST(the_default_path_takes_a_source_specific_route)
@@ -154,7 +147,7 @@ TEST(a_target_that_names_its_address_opens_no_socket)
 
 TEST(without_descriptors_or_ports_there_is_an_error)
 {
-    SCNetworkReachabilityRef target = expect_target(TARGET);
+    SCOPED_TARGET target = expect_target(TARGET);
     SCNetworkReachabilityFlags flags;
 
     add_default();
@@ -167,7 +160,6 @@ TEST(without_descriptors_or_ports_there_is_an_error)
     assert_int_equal(SCError(), kSCStatusReachabilityUnknown);
     socket_faults.connect_error = 0;
     EXPECT(target, R, None);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_sandbox_without_udp_sockets_sees_only_routes_for_all_sources)

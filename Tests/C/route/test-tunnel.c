@@ -82,7 +82,7 @@ TEST(the_path_to_the_tunnel_endpoint_counts)
             namespace_ip("%s", rows[i].then);
         if (rows[i].reason == kSCNetworkReachabilityReasonNoCarrier)
             namespace_await_running("a", false);
-        expect_result(target, rows[i].flags, rows[i].reason, rows[i].to, (int)i);
+        expect_result(target, rows[i].flags, rows[i].reason, NULL, rows[i].to, (int)i);
         SCNetworkReachabilityRelease(target);
     }
 }
@@ -91,15 +91,12 @@ TEST(the_path_to_the_tunnel_endpoint_counts)
  * too. */
 TEST(an_existing_tunnel_is_found)
 {
-    SCNetworkReachabilityRef target;
-
     begin();
     add_tunnel("remote 198.51.100.9");
-    target = expect_target(INNER);
+    SCOPED_TARGET target = expect_target(INNER);
     assert_int_equal(expect_path_of(target).flags, 0);
     assert_int_equal(expect_path_of(target).reason, kSCNetworkReachabilityReasonNoRoute);
     assert_int_equal(expect_flags_of(target), 0);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(tunnel_routes_are_added_and_deleted)
@@ -136,7 +133,7 @@ TEST(a_scheduled_target_uses_an_existing_tunnel)
 /* Scheduling does not wait for the tunnel's other end. The first pass reads it, and its result is a change. */
 TEST(the_end_of_an_existing_tunnel_is_a_change_for_copy_next_change)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
     SCNetworkReachabilityFlags flags = 99;
 
     begin();
@@ -157,14 +154,13 @@ TEST(the_end_of_an_existing_tunnel_is_a_change_for_copy_next_change)
         assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(silent, loop, kSCRunLoopDefaultMode));
         SCNetworkReachabilityRelease(silent);
     }
-    SCRunLoopRelease(loop);
 }
 
 /* Scheduling on a second loop does not read the tunnel's other end either. So the first loop evaluates again. (GetPath
  * would read it for both.) */
 TEST(a_second_loop_that_is_not_driven_leaves_no_wrong_flags)
 {
-    SCRunLoopRef other = SCRunLoopCreate();
+    SCOPED_LOOP other = SCRunLoopCreate();
 
     begin();
     add_tunnel("remote 198.51.100.9");
@@ -176,7 +172,6 @@ TEST(a_second_loop_that_is_not_driven_leaves_no_wrong_flags)
     assert_int_equal(expect_flags_of(watcher.target), 0);
     EXPECT_QUIET(&watcher);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(other);
 }
 
 TEST(a_tunnel_may_lie_in_another)
@@ -219,11 +214,9 @@ TEST(another_route_to_the_endpoint_takes_over)
     namespace_ip("route add default via 10.7.0.2");
     namespace_ip("route add default via 2001:db8:c::1");
     target = expect_target("0.0.0.0");
-    EXPECT(target, R, None);
-    EXPECT_INTERFACE(target, "v");
+    EXPECT(target, R, None, .interface = "v");
     namespace_ip("link set dev a down");
-    EXPECT(target, R, None);
-    EXPECT_INTERFACE(target, "c");
+    EXPECT(target, R, None, .interface = "c");
     SCNetworkReachabilityRelease(target);
 }
 
@@ -240,8 +233,7 @@ TEST(another_leg_to_the_endpoint_takes_over)
         SCNetworkReachabilityRelease(target);
         namespace_ip("link set dev a down");
         target = expect_target("198.51.100.7");
-        EXPECT(target, R, None);
-        EXPECT_INTERFACE(target, "c");
+        EXPECT(target, R, None, .interface = "c");
         watcher_start(&watcher, target);
         assert_int_equal(expect_flags_of(target), R);
         namespace_ip("link set dev c down");
@@ -259,7 +251,7 @@ static void expect_reached(const char *legs)
 
         snprintf(text, sizeof text, "2001:db8:1::%x", i);
         target = expect_target(text);
-        expect_result(target, R, kSCNetworkReachabilityReasonNone, legs, i);
+        expect_result(target, R, kSCNetworkReachabilityReasonNone, NULL, legs, i);
         SCNetworkReachabilityRelease(target);
     }
 }

@@ -63,7 +63,7 @@ static void expect_now(SCNetworkReachabilityRef target, bool reachable)
 
 static void change_user(void)
 {
-    SCNetworkReachabilityRef target = expect_target(family->destination);
+    SCOPED_TARGET target = expect_target(family->destination);
 
     expect_now(target, true);
     become(USER, 0);
@@ -73,7 +73,6 @@ static void change_user(void)
     EXPECT_ADDRESS(family->destination, 0, RouteProhibited);
     become(0, 0);
     expect_now(target, true);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST_EACH(the_effective_user_counts_and_not_the_real_one, families)

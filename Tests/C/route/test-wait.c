@@ -134,7 +134,7 @@ static void make_calls_on(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 /* Uses a new loop and the given one. */
 static void make_calls(SCRunLoopRef loop)
 {
-    SCRunLoopRef own = SCRunLoopCreate();
+    SCOPED_LOOP own = SCRunLoopCreate();
 
     for (size_t i = 0; i < LITERALS; i++) {
         SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
@@ -147,7 +147,6 @@ static void make_calls(SCRunLoopRef loop)
         options.options = kSCNetworkReachabilityOptionNotifyPath | kSCNetworkReachabilityOptionNotifyNextHop;
         make_calls_on(SCNetworkReachabilityCreateWithOptions(NULL, &options), i % 2 == 0 ? own : loop);
     }
-    SCRunLoopRelease(own);
 }
 
 /* ---- The second thread ------------------------------------------------------------------------------------------ */
@@ -247,15 +246,13 @@ static void expect_second_unhindered(const char *where)
 
 TEST(calls_send_no_request_that_waits_for_the_rtnl_lock)
 {
-    SCNetworkReachabilityRef target;
-
     waits = 0;
     make_calls(second.loop); /* no link is known */
     make_calls(second.loop);
     make_calls_for_the_network(second.loop);
     assert_int_equal(waits, 0);
     /* The calls that may wait are counted. */
-    target = expect_target("192.0.2.9");
+    SCOPED_TARGET target = expect_target("192.0.2.9");
     expect_path_of(target);
     assert_int_equal(waits, 4); /* the type of the interface, the rules of both families, and the neighbour */
     expect_path_of(target);
@@ -265,17 +262,14 @@ TEST(calls_send_no_request_that_waits_for_the_rtnl_lock)
     assert_int_equal(SCRunLoopPerform(second.loop, 0), 0);
     assert_true(waits >= 7); /* all links, and the barrier */
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, second.loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(target);
 }
 
 /* The flags of a down link are queried for each evaluation, as it may be up again; its hardware is not. */
 TEST(the_hardware_of_a_down_link_is_queried_once)
 {
-    SCNetworkReachabilityRef target;
-
     namespace_ip("link set dev b down");
     namespace_await_running("a", false);
-    target = expect_target("198.51.100.7");
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     hardware_queries = 0;
     get_flags(target);
     assert_int_equal(hardware_queries, 1);
@@ -283,7 +277,6 @@ TEST(the_hardware_of_a_down_link_is_queried_once)
         get_flags(target);
     assert_int_equal(expect_flags_of(target), 0);
     assert_int_equal(hardware_queries, 1);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* The library may wait in GetPath's first query of an interface, in the calls that evaluate 169.254.0.0, in the first
@@ -291,13 +284,12 @@ TEST(the_hardware_of_a_down_link_is_queried_once)
 TEST(waiting_threads_do_not_delay_other_calls)
 {
     static const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
-    SCNetworkReachabilityRef served, local;
     const double limit = watcher_now() + TIME_LIMIT;
 
     second.unscheduled = expect_target("192.0.2.9");
     second.scheduled = expect_target("2001:db8::9");
-    served = expect_target("198.51.100.7");
-    local = expect_target("169.254.0.0");
+    SCOPED_TARGET served = expect_target("198.51.100.7");
+    SCOPED_TARGET local = expect_target("169.254.0.0");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(second.scheduled, second.loop, kSCRunLoopDefaultMode));
     atomic_store(&is_watched, true);
 
@@ -323,10 +315,8 @@ TEST(waiting_threads_do_not_delay_other_calls)
 
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(second.scheduled, second.loop, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(local, second.loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(local);
     SCNetworkReachabilityRelease(second.scheduled);
     SCNetworkReachabilityRelease(second.unscheduled);
-    SCNetworkReachabilityRelease(served);
 }
 
 /* ---- The kernel's part ------------------------------------------------------------------------------------------ */

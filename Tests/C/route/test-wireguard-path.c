@@ -139,7 +139,7 @@ static void end(void)
 static unsigned reads_with(int count)
 {
     SCNetworkReachabilityRef targets[TARGETS];
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     for (int i = 0; i < count; i++) {
         char address[32];
@@ -155,7 +155,6 @@ static unsigned reads_with(int count)
         SCNetworkReachabilityUnscheduleFromRunLoop(targets[i], loop, kSCRunLoopDefaultMode);
         SCNetworkReachabilityRelease(targets[i]);
     }
-    SCRunLoopRelease(loop);
     return link_reads;
 }
 
@@ -219,17 +218,16 @@ TEST(a_path_to_a_peer_counts_where_packets_leave)
 /* The kernel drops such packets, in whichever namespace they would leave. */
 TEST(a_peer_without_an_endpoint_is_no_path)
 {
-    SCNetworkReachabilityRef target = expect_target("10.1.0.9");
+    SCOPED_TARGET target = expect_target("10.1.0.9");
 
     endpoint = NULL;
     send_buffer = 0;
     assert_int_equal(expect_path_of(target).reason, kSCNetworkReachabilityReasonNoRoute);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_socket_that_cannot_be_read_is_an_error)
 {
-    SCNetworkReachabilityRef target = expect_target("10.1.0.9");
+    SCOPED_TARGET target = expect_target("10.1.0.9");
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
 
     socket_error = EMFILE;
@@ -237,7 +235,6 @@ TEST(a_socket_that_cannot_be_read_is_an_error)
     assert_int_equal(SCError(), EMFILE);
     socket_error = 0;
     assert_int_equal(expect_path_of(target).flags, R | T);
-    SCNetworkReachabilityRelease(target);
 }
 
 UNIT(.setup = begin, .teardown = end)

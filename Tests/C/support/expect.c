@@ -168,20 +168,6 @@ static void compare_number(SCNetworkReachabilityRef target, const char *what, ui
     fail_at(target, what, wanted_text, got_text, file, line);
 }
 
-void expect_result(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
-                   SCNetworkReachabilityReason reason, const char *file, int line)
-{
-    const SCNetworkReachabilityPath path = expect_path_of(target);
-
-    flags = expect_detectable(flags);
-    compare_flags(target, "GetFlags", flags, expect_flags_of(target), file, line);
-    compare_flags(target, "GetPath", flags, path.flags, file, line);
-    if (path.reason != reason && !(denial_uses_sockets() && is_equivalent_reason(reason, path.reason)))
-        fail_at(target, "reason", SCNetworkReachabilityReasonString(reason),
-                SCNetworkReachabilityReasonString(path.reason), file, line);
-    compare_number(target, "evidence", evidence(), path.evidence, file, line);
-}
-
 void expect_interface(SCNetworkReachabilityRef target, const char *name, const char *file, int line)
 {
     const SCNetworkReachabilityPath path = expect_path_of(target);
@@ -230,4 +216,26 @@ void expect_type(SCNetworkReachabilityRef target, SCNetworkReachabilityInterface
 void expect_table(SCNetworkReachabilityRef target, uint32_t table, const char *file, int line)
 {
     compare_number(target, "table", denial_uses_sockets() ? 0 : table, expect_path_of(target).table, file, line);
+}
+
+void expect_result(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
+                   SCNetworkReachabilityReason reason, const struct expect_path *wanted, const char *file, int line)
+{
+    const SCNetworkReachabilityPath path = expect_path_of(target);
+
+    flags = expect_detectable(flags);
+    compare_flags(target, "GetFlags", flags, expect_flags_of(target), file, line);
+    compare_flags(target, "GetPath", flags, path.flags, file, line);
+    if (path.reason != reason && !(denial_uses_sockets() && is_equivalent_reason(reason, path.reason)))
+        fail_at(target, "reason", SCNetworkReachabilityReasonString(reason),
+                SCNetworkReachabilityReasonString(path.reason), file, line);
+    compare_number(target, "evidence", evidence(), path.evidence, file, line);
+    if (wanted == NULL)
+        return;
+    if (wanted->interface != NULL)
+        expect_interface(target, wanted->interface, file, line);
+    if (wanted->gateway != NULL)
+        expect_gateway(target, wanted->gateway, file, line);
+    if (wanted->source != NULL)
+        expect_source(target, wanted->source, file, line);
 }

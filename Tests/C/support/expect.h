@@ -7,6 +7,7 @@
 #include <reachability/reachability.h>
 #include <stdbool.h>
 
+#include "support/scoped.h"
 #include "support/unit.h"
 
 /* One letter for each flag that a test can see on this kernel. */
@@ -36,23 +37,29 @@ SCNetworkReachabilityPath expect_path_of(SCNetworkReachabilityRef target);
  * it. */
 SCNetworkReachabilityFlags expect_detectable(SCNetworkReachabilityFlags flags);
 
-/* GetFlags and GetPath return these flags, GetPath this reason: the last word of kSCNetworkReachabilityReason... */
-#define EXPECT(target, flags, reason) \
-    expect_result(target, flags, kSCNetworkReachabilityReason##reason, __FILE__, __LINE__)
+/* What else GetPath returns, as the assertions below; NULL: not compared. */
+struct expect_path {
+    const char *interface, *gateway, *source;
+};
+
+/* GetFlags and GetPath return these flags, GetPath this reason: the last word of kSCNetworkReachabilityReason...
+ * EXPECT(target, R, None, .gateway = "192.0.2.1") also compares the gateway. */
+#define EXPECT(target, flags, reason, ...) \
+    expect_result(target, flags, kSCNetworkReachabilityReason##reason, &(const struct expect_path){ __VA_ARGS__ }, \
+                  __FILE__, __LINE__)
 void expect_result(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
-                   SCNetworkReachabilityReason reason, const char *file, int line);
+                   SCNetworkReachabilityReason reason, const struct expect_path *path, const char *file, int line);
 
 /* The same of a new target. */
-#define EXPECT_ADDRESS(address, flags, reason)          EXPECT_ONCE(expect_target(address), flags, reason)
-#define EXPECT_PAIR(local, remote, flags, reason)       EXPECT_ONCE(expect_pair(local, remote), flags, reason)
-#define EXPECT_BOUND(address, interface, flags, reason) EXPECT_ONCE(expect_bound(address, interface), flags, reason)
-#define EXPECT_BOUND_PAIR(local, remote, interface, flags, reason) \
-    EXPECT_ONCE(expect_bound_pair(local, remote, interface), flags, reason)
-#define EXPECT_ONCE(creation, flags, reason) \
+#define EXPECT_ADDRESS(address, ...)          EXPECT_ONCE(expect_target(address), __VA_ARGS__)
+#define EXPECT_PAIR(local, remote, ...)       EXPECT_ONCE(expect_pair(local, remote), __VA_ARGS__)
+#define EXPECT_BOUND(address, interface, ...) EXPECT_ONCE(expect_bound(address, interface), __VA_ARGS__)
+#define EXPECT_BOUND_PAIR(local, remote, interface, ...) \
+    EXPECT_ONCE(expect_bound_pair(local, remote, interface), __VA_ARGS__)
+#define EXPECT_ONCE(creation, ...) \
     do { \
-        SCNetworkReachabilityRef once = (creation); \
-        EXPECT(once, flags, reason); \
-        SCNetworkReachabilityRelease(once); \
+        SCOPED_TARGET once = (creation); \
+        EXPECT(once, __VA_ARGS__); \
     } while (0)
 
 /* The interface, gateway or source that GetPath names, as text; "" or "none": there is none. */

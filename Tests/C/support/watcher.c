@@ -2,6 +2,7 @@
 #include "support/watcher.h"
 #include "support/idle.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -84,6 +85,16 @@ void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target)
     assert_int_equal(watcher_pass(watcher), 0);
 }
 
+void watcher_start_all(struct watcher *watcher, ...)
+{
+    va_list rest;
+
+    va_start(rest, watcher);
+    for (; watcher != NULL; watcher = va_arg(rest, struct watcher *))
+        watcher_start(watcher, expect_target(va_arg(rest, const char *)));
+    va_end(rest);
+}
+
 void watcher_stop(struct watcher *watcher)
 {
     free(unit_cancel(watcher->stop));
@@ -123,11 +134,10 @@ static void check_agreement(const struct watcher *watcher, const char *file, int
         fail_at(watcher, "GetPath after the callback", wanted, queried, file, line);
 }
 
-void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line)
+static void expect_one_change(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line)
 {
     const int before = watcher->calls;
 
-    flags = expect_detectable(flags);
     if (SCRunLoopPerform(watcher->loop, time_limit_of(TIME_LIMIT)) != 1 || watcher->calls != before + 1)
         fail_at(watcher, "no callback, or several", flags, expect_flags_of(watcher->target), file, line);
     if (watcher->flags != flags)
@@ -135,12 +145,11 @@ void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags f
     check_agreement(watcher, file, line);
 }
 
-void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line)
+static void expect_one_end(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line)
 {
     const double end = watcher_now() + time_limit_of(TIME_LIMIT);
     const int before = watcher->calls;
 
-    flags = expect_detectable(flags);
     while ((watcher->calls == before || watcher->flags != flags) && watcher_now() < end)
         SCRunLoopPerform(watcher->loop, end - watcher_now());
     if (watcher->calls == before || watcher->flags != flags)
@@ -148,10 +157,39 @@ void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flag
     check_agreement(watcher, file, line);
 }
 
-void watcher_expect_quiet(struct watcher *watcher, const char *file, int line)
+/* Calls a function with each pair of a watcher and its flags. */
+static void expect_each(void (*expect)(struct watcher *, SCNetworkReachabilityFlags, const char *, int),
+                        const char *file, int line, va_list pairs)
 {
-    const int calls = idle_perform(watcher->loop);
+    for (struct watcher *watcher; (watcher = va_arg(pairs, struct watcher *)) != NULL;)
+        expect(watcher, expect_detectable(va_arg(pairs, SCNetworkReachabilityFlags)), file, line);
+}
 
-    if (calls != 0)
-        fail_at(watcher, "a callback for nothing", expect_flags_of(watcher->target), watcher->flags, file, line);
+void watcher_expect_change(const char *file, int line, ...)
+{
+    va_list pairs;
+
+    va_start(pairs, line);
+    expect_each(expect_one_change, file, line, pairs);
+    va_end(pairs);
+}
+
+void watcher_expect_end(const char *file, int line, ...)
+{
+    va_list pairs;
+
+    va_start(pairs, line);
+    expect_each(expect_one_end, file, line, pairs);
+    va_end(pairs);
+}
+
+void watcher_expect_quiet(const char *file, int line, ...)
+{
+    va_list watchers;
+
+    va_start(watchers, line);
+    for (struct watcher *watcher; (watcher = va_arg(watchers, struct watcher *)) != NULL;)
+        if (idle_perform(watcher->loop) != 0)
+            fail_at(watcher, "a callback for nothing", expect_flags_of(watcher->target), watcher->flags, file, line);
+    va_end(watchers);
 }

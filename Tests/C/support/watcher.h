@@ -26,6 +26,10 @@ void watcher_schedule_on(struct watcher *watcher, SCNetworkReachabilityRef targe
  * callback. */
 void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target);
 
+/* The same for several addresses: WATCH(&near, "192.0.2.9", &far, "198.51.100.7"). */
+#define WATCH(...) watcher_start_all(__VA_ARGS__, NULL)
+__attribute__((sentinel)) void watcher_start_all(struct watcher *watcher, ...);
+
 /* Schedules the target on another loop, and ends the first schedule. Takes over the reference to the loop. */
 void watcher_move(struct watcher *watcher, SCRunLoopRef loop);
 
@@ -34,17 +38,20 @@ void watcher_stop(struct watcher *watcher);
 /* Makes one pass of the loop without waiting. */
 int watcher_pass(struct watcher *watcher);
 
-/* Exactly one callback comes, with these flags. GetFlags and GetPath agree. */
-#define EXPECT_CHANGE(watcher, flags) watcher_expect_change(watcher, flags, __FILE__, __LINE__)
-void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line);
+/* For each watcher, exactly one callback comes, with the flags that follow it: EXPECT_CHANGE(&near, R | D, &far, R).
+ * GetFlags and GetPath agree. */
+#define EXPECT_CHANGE(...) watcher_expect_change(__FILE__, __LINE__, __VA_ARGS__, NULL)
+__attribute__((sentinel)) void watcher_expect_change(const char *file, int line, ...);
 
-/* Callbacks come, the last with these flags: for changes that the kernel makes in several steps. */
-#define EXPECT_END(watcher, flags) watcher_expect_end(watcher, flags, __FILE__, __LINE__)
-void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line);
+/* The same, but several callbacks may come, the last with these flags: for changes that the kernel makes in several
+ * steps. */
+#define EXPECT_END(...) watcher_expect_end(__FILE__, __LINE__, __VA_ARGS__, NULL)
+__attribute__((sentinel)) void watcher_expect_end(const char *file, int line, ...);
 
-/* Earlier changes make no callback, also not when the library evaluates them again (idle_perform). */
-#define EXPECT_QUIET(watcher) watcher_expect_quiet(watcher, __FILE__, __LINE__)
-void watcher_expect_quiet(struct watcher *watcher, const char *file, int line);
+/* Earlier changes make no callback for any of the watchers, also not when the library evaluates them again
+ * (idle_perform). */
+#define EXPECT_QUIET(...) watcher_expect_quiet(__FILE__, __LINE__, __VA_ARGS__, NULL)
+__attribute__((sentinel)) void watcher_expect_quiet(const char *file, int line, ...);
 
 /* Seconds on CLOCK_MONOTONIC. */
 double watcher_now(void);

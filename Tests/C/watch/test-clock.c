@@ -165,10 +165,8 @@ TEST(a_link_change_is_evaluated_again_after_5_ms)
 /* Only with several targets does the monitor read what it needs to know which answers a link affects. */
 TEST(an_answer_that_a_link_affects_is_evaluated_again_after_5_ms)
 {
-    SCNetworkReachabilityRef other;
-
     begin();
-    other = expect_target("192.0.2.10");
+    SCOPED_TARGET other = expect_target("192.0.2.10");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     (void)pass_at(0);
     touch_link_at(1);
@@ -176,7 +174,6 @@ TEST(an_answer_that_a_link_affects_is_evaluated_again_after_5_ms)
     assert_int_equal(pass_at(6), 1);
     assert_int_equal(pass_at(1000), 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(other);
 }
 
 TEST(lost_messages_cause_a_second_evaluation_too)

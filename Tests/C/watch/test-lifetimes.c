@@ -77,12 +77,10 @@ TEST(a_route_whose_lifetime_is_renewed_is_not_reported)
     namespace_require();
     namespace_add_pair();
     router_open(&router, "b", "a");
-    watcher_start(&renewed, expect_target("2001:db8:5::9"));
-    watcher_start(&shortened, expect_target("2001:db8:7::9"));
+    WATCH(&renewed, "2001:db8:5::9", &shortened, "2001:db8:7::9");
     advertise_prefix(&router, 2);
     advertise_route(&router, 3);
-    EXPECT_CHANGE(&renewed, R | D);
-    EXPECT_CHANGE(&shortened, R);
+    EXPECT_CHANGE(&renewed, R | D, &shortened, R);
     advertise_prefix(&router, 1800);
     EXPECT_CHANGE(&shortened, 0);
     EXPECT_QUIET(&renewed);

@@ -32,14 +32,13 @@ UNIT(.setup = begin)
 static void await_choice(const char *address, SCNetworkReachabilityFlags flags)
 {
     const double end = watcher_now() + time_limit_of(10);
-    SCNetworkReachabilityRef fresh = expect_target(address);
+    SCOPED_TARGET fresh = expect_target(address);
     SCNetworkReachabilityFlags now;
 
     do {
         now = expect_flags_of(fresh);
         assert_true(watcher_now() < end);
     } while (now != flags);
-    SCNetworkReachabilityRelease(fresh);
 }
 
 /* Drives the loop until the last callback has these flags. */
@@ -194,7 +193,7 @@ static const struct leg_row {
 /* With this setting, the kernel uses the legs whose gateways respond. */
 TEST_EACH(the_gateway_of_an_ipv4_leg_fails_and_comes_back, leg_rows)
 {
-    SCNetworkReachabilityRef other = expect_target("198.51.100.8");
+    SCOPED_TARGET other = expect_target("198.51.100.8");
 
     namespace_sysctl("net.ipv4.fib_multipath_use_neigh", "1");
     namespace_ip("route add %s nexthop via 192.0.2.1 dev a nexthop via 203.0.113.1 dev c", row->prefix);
@@ -214,7 +213,6 @@ TEST_EACH(the_gateway_of_an_ipv4_leg_fails_and_comes_back, leg_rows)
     EXPECT_CHANGE(&watcher, R);
     EXPECT_INTERFACE(watcher.target, "a");
     SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode);
-    SCNetworkReachabilityRelease(other);
 }
 
 /* A laptop with one default route has no use for what the neighbours do. */

@@ -65,12 +65,11 @@ static SCNetworkReachabilityNextHop next_hop_of(SCNetworkReachabilityRef target)
 #define EXPECT_HOP(address, word) expect_hop(address, NH(word), __LINE__)
 static void expect_hop(const char *address, SCNetworkReachabilityNextHop expected, int line)
 {
-    SCNetworkReachabilityRef target = expect_target(address);
+    SCOPED_TARGET target = expect_target(address);
     const SCNetworkReachabilityNextHop found = next_hop_of(target);
 
     if (found != expected)
         fail_msg("line %d: %s: next hop %u, not %u", line, address, found, expected);
-    SCNetworkReachabilityRelease(target);
 }
 
 /* A packet leaves, so the kernel asks for the neighbour. */
@@ -166,19 +165,18 @@ TEST(of_a_multipath_route_the_leg_counts)
 TEST(an_older_program_gets_no_next_hop)
 {
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-    SCNetworkReachabilityRef target = expect_target("198.51.100.7");
+    SCOPED_TARGET target = expect_target("198.51.100.7");
 
     set_state("192.0.2.1", "failed");
     path.size = offsetof(SCNetworkReachabilityPath, nextHop);
     path.nextHop = 77;
     assert_true(SCNetworkReachabilityGetPath(target, &path));
     assert_int_equal(path.nextHop, 77);
-    SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_description_has_the_next_hop)
 {
-    SCNetworkReachabilityRef target = expect_target("198.51.100.7");
+    SCOPED_TARGET target = expect_target("198.51.100.7");
     char text[1024];
 
     SCNetworkReachabilityGetDescription(target, text, sizeof text);
@@ -189,7 +187,6 @@ TEST(a_description_has_the_next_hop)
     set_state("192.0.2.1", "reachable");
     SCNetworkReachabilityGetDescription(target, text, sizeof text);
     assert_non_null(strstr(text, " next hop confirmed\n"));
-    SCNetworkReachabilityRelease(target);
 }
 
 /* ---- Callbacks -------------------------------------------------------------------------------------------------- */
@@ -252,7 +249,7 @@ TEST(a_next_hop_counts_as_failed_until_it_responds)
 /* A second loop finds no entry, and does not know that it has failed. */
 TEST(a_next_hop_counts_as_failed_on_a_second_loop)
 {
-    SCRunLoopRef second = SCRunLoopCreate();
+    SCOPED_LOOP second = SCRunLoopCreate();
 
     set_state("192.0.2.1", "reachable");
     watcher_start(&watcher, expect_option("198.51.100.7", NOTIFY));
@@ -268,7 +265,6 @@ TEST(a_next_hop_counts_as_failed_on_a_second_loop)
     EXPECT_CHANGE(&watcher, R);
     assert_int_equal(idle_perform(second), 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, second, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(second);
 }
 
 TEST(a_next_hop_that_had_failed_before_is_no_news)

@@ -631,7 +631,7 @@ TEST(a_redirect_of_one_target_does_not_count_for_the_others)
 
 TEST(a_target_on_two_loops_has_its_own_evaluation)
 {
-    SCRunLoopRef other = SCRunLoopCreate();
+    SCOPED_LOOP other = SCRunLoopCreate();
 
     begin_ipv4();
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(crowd.targets[0], other, kSCRunLoopDefaultMode));
@@ -641,7 +641,6 @@ TEST(a_target_on_two_loops_has_its_own_evaluation)
     expect_changes(TARGETS - 1, 2 * FEW);
     crowd_expect_all(0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(crowd.targets[0], other, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(other);
 }
 
 static SCRunLoopRef other_loop;

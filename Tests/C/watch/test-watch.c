@@ -70,7 +70,7 @@ TEST(an_ipv6_gateway_comes_back_while_one_with_the_same_address_responds)
 /* GetFlags and GetPath of a new target return the flags of the scheduled one, with these options. Returns them. */
 static SCNetworkReachabilityFlags expect_same_flags(const char *address, uint32_t options)
 {
-    SCNetworkReachabilityRef fresh = expect_option(address, options);
+    SCOPED_TARGET fresh = expect_option(address, options);
     const SCNetworkReachabilityFlags flags = expect_flags_of(fresh);
     struct watcher scheduled;
 
@@ -79,7 +79,6 @@ static SCNetworkReachabilityFlags expect_same_flags(const char *address, uint32_
     assert_int_equal(expect_flags_of(scheduled.target), flags);
     assert_int_equal(expect_path_of(scheduled.target).flags, flags);
     watcher_stop(&scheduled);
-    SCNetworkReachabilityRelease(fresh);
     return flags;
 }
 
@@ -184,8 +183,7 @@ TEST(a_route_of_the_other_family_changes_nothing)
 {
     struct watcher ipv4, ipv6;
 
-    watcher_start(&ipv4, expect_target("198.51.100.7"));
-    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7");
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_CHANGE(&ipv4, R);
     EXPECT_QUIET(&ipv6);
@@ -200,20 +198,16 @@ TEST(a_longer_prefix_is_added_and_deleted)
 
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
-    watcher_start(&ipv4, expect_target("198.51.100.7"));
-    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7");
     namespace_ip("route add blackhole 198.51.100.7/32");
     namespace_ip("-6 route add blackhole 2001:db8:1::7/128");
-    EXPECT_CHANGE(&ipv4, 0);
-    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
     namespace_ip("route delete blackhole 198.51.100.7/32");
     namespace_ip("-6 route delete blackhole 2001:db8:1::7/128");
-    EXPECT_CHANGE(&ipv4, R);
-    EXPECT_CHANGE(&ipv6, R);
+    EXPECT_CHANGE(&ipv4, R, &ipv6, R);
     namespace_ip("route add unreachable 198.51.100.8/32");
     namespace_ip("-6 route add unreachable 2001:db8:1::8/128");
-    EXPECT_QUIET(&ipv4);
-    EXPECT_QUIET(&ipv6);
+    EXPECT_QUIET(&ipv4, &ipv6);
 }
 
 TEST(a_rule_selects_another_table)
@@ -258,20 +252,16 @@ TEST(a_policy_rule_is_added_and_deleted)
 
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
-    watcher_start(&ipv4, expect_target("198.51.100.7"));
-    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
-    watcher_start(&any, expect_target("::"));
+    WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7", &any, "::");
     namespace_ip("rule add from all prohibit priority 100");
     EXPECT_CHANGE(&ipv4, 0);
     EXPECT_QUIET(&ipv6);
     namespace_ip("-6 rule add from all prohibit priority 100");
-    EXPECT_CHANGE(&ipv6, 0);
-    EXPECT_CHANGE(&any, 0);
+    EXPECT_CHANGE(&ipv6, 0, &any, 0);
     EXPECT_FRESH("198.51.100.7", 0);
     EXPECT_FRESH("::", 0);
     namespace_ip("rule delete from all prohibit priority 100");
-    EXPECT_CHANGE(&ipv4, R);
-    EXPECT_CHANGE(&any, R);
+    EXPECT_CHANGE(&ipv4, R, &any, R);
     namespace_ip("-6 rule delete from all prohibit priority 100");
     EXPECT_CHANGE(&ipv6, R);
 }
@@ -283,23 +273,16 @@ TEST(a_link_goes_down_and_up)
     struct watcher near, far, any, ipv6;
 
     namespace_ip("route add default via 192.0.2.1");
-    watcher_start(&near, expect_target("192.0.2.9"));
-    watcher_start(&far, expect_target("198.51.100.7"));
-    watcher_start(&any, expect_target("0.0.0.0"));
-    watcher_start(&ipv6, expect_target("2001:db8::9"));
+    WATCH(&near, "192.0.2.9", &far, "198.51.100.7", &any, "0.0.0.0", &ipv6, "2001:db8::9");
     namespace_ip("link set dev a down"); /* without a message about IPv4 routes */
-    EXPECT_CHANGE(&near, 0);
-    EXPECT_CHANGE(&far, 0);
-    EXPECT_CHANGE(&any, 0);
-    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_CHANGE(&near, 0, &far, 0, &any, 0, &ipv6, 0);
     EXPECT_FRESH("192.0.2.9", 0);
     EXPECT_FRESH("0.0.0.0", 0);
     namespace_ip("link set dev a up");
     EXPECT_END(&near, R | D);
     EXPECT_QUIET(&far); /* the kernel does not bring static routes back */
     namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&far, R);
-    EXPECT_CHANGE(&any, R);
+    EXPECT_CHANGE(&far, R, &any, R);
 }
 
 TEST(the_carrier_is_lost_and_comes_back)
@@ -308,21 +291,12 @@ TEST(the_carrier_is_lost_and_comes_back)
 
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
-    watcher_start(&near, expect_target("192.0.2.9"));
-    watcher_start(&far, expect_target("198.51.100.7"));
-    watcher_start(&any, expect_target("::"));
-    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    WATCH(&near, "192.0.2.9", &far, "198.51.100.7", &any, "::", &ipv6, "2001:db8:1::7");
     namespace_ip("link set dev b down");
-    EXPECT_CHANGE(&near, 0);
-    EXPECT_CHANGE(&far, 0);
-    EXPECT_CHANGE(&any, 0);
-    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_CHANGE(&near, 0, &far, 0, &any, 0, &ipv6, 0);
     EXPECT_FRESH("198.51.100.7", 0);
     namespace_ip("link set dev b up");
-    EXPECT_CHANGE(&near, R | D);
-    EXPECT_CHANGE(&far, R);
-    EXPECT_CHANGE(&any, R);
-    EXPECT_CHANGE(&ipv6, R);
+    EXPECT_CHANGE(&near, R | D, &far, R, &any, R, &ipv6, R);
     EXPECT_FRESH("198.51.100.7", R);
 }
 
@@ -334,21 +308,13 @@ TEST(without_ipv6_link_messages_suffice)
 
     namespace_sysctl("net.ipv6.conf.all.disable_ipv6", "1");
     namespace_ip("route add default via 192.0.2.1");
-    watcher_start(&near, expect_target("192.0.2.9"));
-    watcher_start(&far, expect_target("198.51.100.7"));
-    watcher_start(&any, expect_target("0.0.0.0"));
+    WATCH(&near, "192.0.2.9", &far, "198.51.100.7", &any, "0.0.0.0");
     namespace_ip("link set dev b down");
-    EXPECT_CHANGE(&near, 0);
-    EXPECT_CHANGE(&far, 0);
-    EXPECT_CHANGE(&any, 0);
+    EXPECT_CHANGE(&near, 0, &far, 0, &any, 0);
     namespace_ip("link set dev b up");
-    EXPECT_CHANGE(&near, R | D);
-    EXPECT_CHANGE(&far, R);
-    EXPECT_CHANGE(&any, R);
+    EXPECT_CHANGE(&near, R | D, &far, R, &any, R);
     namespace_ip("link set dev a down");
-    EXPECT_CHANGE(&near, 0);
-    EXPECT_CHANGE(&far, 0);
-    EXPECT_CHANGE(&any, 0);
+    EXPECT_CHANGE(&near, 0, &far, 0, &any, 0);
     EXPECT_FRESH("198.51.100.7", 0);
 }
 
@@ -357,20 +323,12 @@ TEST(a_device_is_deleted)
     struct watcher near, far, own, ipv6;
 
     namespace_ip("route add default via 192.0.2.1");
-    watcher_start(&near, expect_target("192.0.2.9"));
-    watcher_start(&far, expect_target("198.51.100.7"));
-    watcher_start(&own, expect_target("192.0.2.2"));
-    watcher_start(&ipv6, expect_target("2001:db8::9"));
+    WATCH(&near, "192.0.2.9", &far, "198.51.100.7", &own, "192.0.2.2", &ipv6, "2001:db8::9");
     namespace_ip("link delete dev a");
-    EXPECT_CHANGE(&near, 0);
-    EXPECT_CHANGE(&far, 0);
-    EXPECT_CHANGE(&own, 0);
-    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_CHANGE(&near, 0, &far, 0, &own, 0, &ipv6, 0);
     EXPECT_FRESH("192.0.2.2", 0);
     namespace_add_pair();
-    EXPECT_END(&near, R | D);
-    EXPECT_END(&own, R | L | D);
-    EXPECT_END(&ipv6, R | D);
+    EXPECT_END(&near, R | D, &own, R | L | D, &ipv6, R | D);
 }
 
 TEST(a_device_moves_to_another_namespace)
@@ -382,8 +340,7 @@ TEST(a_device_moves_to_another_namespace)
     watcher_start(&near, expect_target("192.0.2.9"));
     watcher_start(&bound, expect_bound("192.0.2.9", "a"));
     namespace_ip("link set dev a netns %d", (int)other.pid);
-    EXPECT_CHANGE(&near, 0);
-    EXPECT_CHANGE(&bound, 0);
+    EXPECT_CHANGE(&near, 0, &bound, 0);
     EXPECT(bound.target, 0, InterfaceMissing);
     EXPECT_FRESH("192.0.2.9", 0);
     watcher_stop(&near);
@@ -402,12 +359,10 @@ TEST(a_tun_is_closed)
     namespace_ip("link set dev t0 up");
     namespace_ip("address add 203.0.113.2/24 dev t0");
     namespace_ip("route add default dev t0");
-    watcher_start(&near, expect_target("203.0.113.9"));
-    watcher_start(&any, expect_target("0.0.0.0"));
+    WATCH(&near, "203.0.113.9", &any, "0.0.0.0");
     EXPECT(near.target, R | T, None);
     close(tun);
-    EXPECT_CHANGE(&near, 0);
-    EXPECT_CHANGE(&any, 0);
+    EXPECT_CHANGE(&near, 0, &any, 0);
     EXPECT_FRESH("203.0.113.9", 0);
 }
 
@@ -425,11 +380,9 @@ TEST(ignore_routes_with_linkdown_is_switched_on)
     namespace_ip("route add default via 203.0.113.1 metric 20");
     namespace_ip("-6 route add default via 2001:db8::1 metric 10");
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 20");
-    watcher_start(&ipv4, expect_target("198.51.100.7"));
-    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7");
     namespace_ip("link set dev b down");
-    EXPECT_CHANGE(&ipv4, 0);
-    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
     namespace_sysctl(ipv4_switch, "1");
     EXPECT_CHANGE(&ipv4, R);
     EXPECT_FRESH("198.51.100.7", R);
@@ -447,20 +400,13 @@ TEST(the_last_address_is_deleted)
     struct watcher near, far, any, own;
 
     namespace_ip("route add default via 192.0.2.1");
-    watcher_start(&near, expect_target("192.0.2.9"));
-    watcher_start(&far, expect_target("198.51.100.7"));
-    watcher_start(&any, expect_target("0.0.0.0"));
-    watcher_start(&own, expect_target("192.0.2.2"));
+    WATCH(&near, "192.0.2.9", &far, "198.51.100.7", &any, "0.0.0.0", &own, "192.0.2.2");
     namespace_ip("address delete 192.0.2.2/24 dev a"); /* the kernel deletes the default route without a message */
-    EXPECT_CHANGE(&near, 0);
-    EXPECT_CHANGE(&far, 0);
-    EXPECT_CHANGE(&any, 0);
-    EXPECT_CHANGE(&own, 0);
+    EXPECT_CHANGE(&near, 0, &far, 0, &any, 0, &own, 0);
     EXPECT_FRESH("198.51.100.7", 0);
     EXPECT_FRESH("0.0.0.0", 0);
     namespace_ip("address add 192.0.2.2/24 dev a");
-    EXPECT_CHANGE(&near, R | D);
-    EXPECT_CHANGE(&own, R | L | D);
+    EXPECT_CHANGE(&near, R | D, &own, R | L | D);
 }
 
 TEST(the_last_ipv6_source_is_deleted)
@@ -468,8 +414,7 @@ TEST(the_last_ipv6_source_is_deleted)
     struct watcher far, own;
 
     namespace_ip("-6 route add default via fe80::1 dev a");
-    watcher_start(&far, expect_target("2001:db8:1::7"));
-    watcher_start(&own, expect_target("2001:db8::2"));
+    WATCH(&far, "2001:db8:1::7", &own, "2001:db8::2");
     namespace_ip("address delete 2001:db8::2/64 dev a");
     EXPECT_CHANGE(&far, 0);
     EXPECT(far.target, 0, NoSourceAddress);
@@ -485,11 +430,9 @@ TEST(ipv6_is_switched_off_and_on)
     struct watcher near, far;
 
     namespace_ip("-6 route add default via 2001:db8::1");
-    watcher_start(&near, expect_target("2001:db8::9"));
-    watcher_start(&far, expect_target("::"));
+    WATCH(&near, "2001:db8::9", &far, "::");
     namespace_sysctl("net.ipv6.conf.a.disable_ipv6", "1");
-    EXPECT_CHANGE(&near, 0);
-    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&near, 0, &far, 0);
     EXPECT_FRESH("2001:db8::9", 0);
     namespace_sysctl("net.ipv6.conf.a.disable_ipv6", "0");
     namespace_ip("address add 2001:db8::2/64 dev a nodad");
@@ -594,17 +537,13 @@ TEST_WITH(namespace_require, NULL, loopback_goes_down_and_up)
 {
     struct watcher ipv4, ipv6;
 
-    watcher_start(&ipv4, expect_target("127.0.0.1"));
-    watcher_start(&ipv6, expect_target("::1"));
+    WATCH(&ipv4, "127.0.0.1", &ipv6, "::1");
     namespace_ip("link set dev lo up");
-    EXPECT_CHANGE(&ipv4, R | L | D);
-    EXPECT_CHANGE(&ipv6, R | L | D);
+    EXPECT_CHANGE(&ipv4, R | L | D, &ipv6, R | L | D);
     namespace_ip("link set dev lo down");
-    EXPECT_CHANGE(&ipv4, 0);
-    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
     namespace_ip("link set dev lo up");
-    EXPECT_CHANGE(&ipv4, R | L | D);
-    EXPECT_CHANGE(&ipv6, R | L | D);
+    EXPECT_CHANGE(&ipv4, R | L | D, &ipv6, R | L | D);
 }
 
 /* ---- Nexthop objects -------------------------------------------------------------------------------------------- */
@@ -617,9 +556,7 @@ static void check_nexthop(void)
     namespace_ip("nexthop add id 2 via 2001:db8::1 dev a");
     namespace_ip("route add default nhid 1");
     namespace_ip("-6 route add 2001:db8:1::/48 nhid 2");
-    watcher_start(&ipv4, expect_target("198.51.100.7"));
-    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
-    watcher_start(&any, expect_target("0.0.0.0"));
+    WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7", &any, "0.0.0.0");
     namespace_ip("nexthop replace id 1 via 203.0.113.1 dev c");
     EXPECT_CHANGE(&ipv4, R);
     EXPECT_INTERFACE(ipv4.target, "c");
@@ -628,11 +565,9 @@ static void check_nexthop(void)
     EXPECT_CHANGE(&ipv6, R);
     EXPECT_INTERFACE(ipv6.target, "c");
     namespace_ip("nexthop replace id 1 dev c");
-    EXPECT_CHANGE(&ipv4, R | D);
-    EXPECT_CHANGE(&any, R | D);
+    EXPECT_CHANGE(&ipv4, R | D, &any, R | D);
     namespace_ip("nexthop delete id 1");
-    EXPECT_CHANGE(&ipv4, 0);
-    EXPECT_CHANGE(&any, 0);
+    EXPECT_CHANGE(&ipv4, 0, &any, 0);
     EXPECT_FRESH("198.51.100.7", 0);
     namespace_ip("nexthop delete id 2");
     EXPECT_CHANGE(&ipv6, 0);
@@ -663,11 +598,9 @@ TEST(a_nexthop_object_loses_its_carrier)
     namespace_ip("nexthop add id 2 via 2001:db8::1 dev a");
     namespace_ip("route add default nhid 1");
     namespace_ip("-6 route add 2001:db8:1::/48 nhid 2");
-    watcher_start(&ipv4, expect_target("198.51.100.7"));
-    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7");
     namespace_ip("link set dev b down");
-    EXPECT_CHANGE(&ipv4, 0);
-    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
     EXPECT_FRESH("198.51.100.7", 0);
     EXPECT_FRESH("2001:db8:1::7", 0);
 }
@@ -684,8 +617,7 @@ TEST(an_ipv6_route_expires)
 
     started = watcher_now();
     namespace_ip("-6 route add default via 2001:db8::1 expires 2");
-    watcher_start(&far, expect_target("2001:db8:1::7"));
-    watcher_start(&any, expect_target("::"));
+    WATCH(&far, "2001:db8:1::7", &any, "::");
     EXPECT(far.target, R, None);
     EXPECT(any.target, R, None);
     EXPECT_CHANGE(&far, 0);
@@ -757,11 +689,9 @@ TEST_WITH(namespace_require, NULL, the_interface_of_a_bound_target_is_made_renam
     watcher_start(&ipv6, expect_bound("fe80::9", "a"));
     EXPECT(ipv4.target, 0, InterfaceMissing);
     namespace_add_pair();
-    EXPECT_END(&ipv4, R | D);
-    EXPECT_END(&ipv6, R | D);
+    EXPECT_END(&ipv4, R | D, &ipv6, R | D);
     namespace_ip("link set dev a down");
-    EXPECT_CHANGE(&ipv4, 0);
-    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
     namespace_ip("link set dev a name other");
     namespace_ip("link set dev other up");
     namespace_await_running("other", true);
@@ -769,15 +699,12 @@ TEST_WITH(namespace_require, NULL, the_interface_of_a_bound_target_is_made_renam
     namespace_ip("link set dev other down");
     namespace_ip("link set dev other name a");
     namespace_ip("link set dev a up");
-    EXPECT_END(&ipv4, R | D);
-    EXPECT_END(&ipv6, R | D);
+    EXPECT_END(&ipv4, R | D, &ipv6, R | D);
     namespace_ip("link delete dev a");
-    EXPECT_CHANGE(&ipv4, 0);
-    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
     EXPECT(ipv4.target, 0, InterfaceMissing);
     namespace_add_pair(); /* with another index */
-    EXPECT_END(&ipv4, R | D);
-    EXPECT_END(&ipv6, R | D);
+    EXPECT_END(&ipv4, R | D, &ipv6, R | D);
 }
 
 TEST(another_interface_takes_the_name)
@@ -801,10 +728,7 @@ TEST(irrelevant_changes_make_no_callback)
 
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
-    watcher_start(&ipv4, expect_target("198.51.100.7"));
-    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
-    watcher_start(&any, expect_target("0.0.0.0"));
-    watcher_start(&own, expect_target("192.0.2.2"));
+    WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7", &any, "0.0.0.0", &own, "192.0.2.2");
     namespace_ip("link set dev a mtu 1400");
     namespace_ip("link set dev a promisc on");
     namespace_ip("link set dev a alias another");
@@ -816,10 +740,7 @@ TEST(irrelevant_changes_make_no_callback)
     namespace_ip("rule add from 203.0.113.9 lookup main");
     namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
     namespace_ip("neighbour add 192.0.2.1 lladdr 02:00:00:00:00:01 dev a");
-    EXPECT_QUIET(&ipv4);
-    EXPECT_QUIET(&ipv6);
-    EXPECT_QUIET(&any);
-    EXPECT_QUIET(&own);
+    EXPECT_QUIET(&ipv4, &ipv6, &any, &own);
     namespace_ip("route delete default"); /* but they are still watched */
     EXPECT_CHANGE(&ipv4, 0);
     EXPECT_QUIET(&any); /* over IPv6 now, with equal flags and interface */
@@ -926,13 +847,11 @@ TEST(notify_path_reports_gateway_source_and_reason)
     watcher_start(&plain, expect_target("198.51.100.7"));
     watcher_start(&whole, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
     watcher_start(&ipv6, expect_option("2001:db8:1::7", kSCNetworkReachabilityOptionNotifyPath));
-    EXPECT_QUIET(&whole);
-    EXPECT_QUIET(&ipv6);
+    EXPECT_QUIET(&whole, &ipv6);
     namespace_ip("route replace default via 192.0.2.5");
     EXPECT_CHANGE(&whole, R);
     EXPECT_GATEWAY(whole.target, "192.0.2.5");
-    EXPECT_QUIET(&plain);
-    EXPECT_QUIET(&ipv6);
+    EXPECT_QUIET(&plain, &ipv6);
     namespace_ip("route replace default via 192.0.2.5 src 192.0.2.3");
     EXPECT_CHANGE(&whole, R);
     EXPECT_SOURCE(whole.target, "192.0.2.3");
@@ -941,15 +860,13 @@ TEST(notify_path_reports_gateway_source_and_reason)
     EXPECT_CHANGE(&ipv6, R);
     EXPECT_QUIET(&whole);
     namespace_ip("route replace unreachable default");
-    EXPECT_CHANGE(&whole, 0);
-    EXPECT_CHANGE(&plain, 0);
+    EXPECT_CHANGE(&whole, 0, &plain, 0);
     namespace_ip("route replace prohibit default");
     EXPECT_CHANGE(&whole, 0);
     EXPECT(whole.target, 0, RouteProhibited);
     EXPECT_QUIET(&plain);
     namespace_ip("link set dev a mtu 1400");
-    EXPECT_QUIET(&whole);
-    EXPECT_QUIET(&ipv6);
+    EXPECT_QUIET(&whole, &ipv6);
 }
 
 static SCNetworkReachabilityPath last_path_of(SCNetworkReachabilityRef target)
@@ -998,11 +915,9 @@ TEST(notify_path_works_for_the_default_path)
     options.options = kSCNetworkReachabilityOptionNotifyPath;
     watcher_start(&any, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyPath));
     watcher_start(&bound, SCNetworkReachabilityCreateWithOptions(NULL, &options));
-    EXPECT_QUIET(&any);
-    EXPECT_QUIET(&bound);
+    EXPECT_QUIET(&any, &bound);
     namespace_ip("route replace default via 192.0.2.5");
-    EXPECT_CHANGE(&any, R);
-    EXPECT_CHANGE(&bound, R);
+    EXPECT_CHANGE(&any, R, &bound, R);
     namespace_ip("address add 192.0.2.3/24 dev a");
     namespace_ip("route replace default via 192.0.2.5 src 192.0.2.3");
     EXPECT_CHANGE(&any, R);
