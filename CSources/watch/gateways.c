@@ -101,6 +101,8 @@ void gateways_hold(struct gateways *gateways, uint32_t index, const struct addre
 
     if (place == GATEWAYS_NOWHERE)
         return;
+    if (address->family == AF_INET && !gateways->states[place].held)
+        set_state(gateways, place, GATEWAY_UNREAD); /* the filter may have dropped messages about it */
     gateways->states[place].held = gateways->states[place].used = true;
     gateways->states[place].ranked = gateways->states[place].ranked || ranked;
     update_filter(gateways, place);

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "flows/flow_oracle.h"
 #include "support/namespace.h"
 #include "support/unit.h"
 
@@ -82,6 +83,19 @@ static void change_default(struct flow_world *world, uint64_t *bits, struct text
     set_default(world, action, family, link, metric, table);
 }
 
+/* A route over both gateways. If the kernel avoids legs that have failed, a default route: the legs of other routes are
+ * followed only for targets that share (docs/reliability.md). */
+static void set_legs(struct flow_world *world, enum writer_action action, struct text *ret)
+{
+    struct writer_route route = { .prefix = world->avoids_failed_legs ? defaults[0] : prefixes[0],
+                                  .metric = world->avoids_failed_legs ? 4 : 7 };
+
+    text_add(ret, "route %s %s over both gateways", action == WRITER_REPLACE ? "replace" : "del", route.prefix);
+    for (unsigned link = 0; link < 2 && action == WRITER_REPLACE; link++)
+        route.legs[link] = (struct writer_leg){ writer_index(links[link]), gateways[0][link] };
+    writer_route(&world->writer, action, &route);
+}
+
 /* A route to some of the destinations: over a gateway, over both, or of another type. */
 static void change_route(struct flow_world *world, uint64_t *bits, struct text *ret)
 {
@@ -91,17 +105,18 @@ static void change_route(struct flow_world *world, uint64_t *bits, struct text *
     struct writer_route route = { .prefix = prefixes[family], .metric = 7 };
     enum writer_action action = WRITER_REPLACE;
 
+    if ((what == 3 && family == 0) || (what < 3 && link == 0 && family == 0 && world->avoids_failed_legs)) {
+        set_legs(world, what == 3 ? WRITER_REPLACE : WRITER_DELETE, ret);
+        return;
+    }
     if (what < 3) {
         action = WRITER_DELETE;
-    } else if (what == 3 && family == 0) {
-        route.legs[0] = (struct writer_leg){ writer_index("a"), gateways[0][0] };
-        route.legs[1] = (struct writer_leg){ writer_index("c"), gateways[0][1] };
     } else if ((route.type = types[what % COUNT(types)]) == RTN_UNICAST) {
         route.gateway = gateways[family][link];
         route.index = writer_index(links[link]);
     }
-    text_add(ret, "route %s %s type %u via %s%s", action == WRITER_REPLACE ? "replace" : "del", route.prefix,
-             route.type, route.gateway != NULL ? route.gateway : "-", route.legs[0].index != 0 ? " and the other" : "");
+    text_add(ret, "route %s %s type %u via %s", action == WRITER_REPLACE ? "replace" : "del", route.prefix, route.type,
+             route.gateway != NULL ? route.gateway : "-");
     writer_route(&world->writer, action, &route);
 }
 
@@ -269,9 +284,21 @@ static void send_packet(struct flow_world *world, uint64_t *bits, struct text *r
     close(fd);
 }
 
+bool flow_world_is_asking(int family)
+{
+    bool asking = false;
+    uint8_t bytes[16];
+
+    for (unsigned link = 0; link < 2; link++) {
+        inet_pton(family, gateways[family == AF_INET6][link], bytes);
+        asking = asking || flow_oracle_neighbour(family, writer_index(links[link]), bytes) == NUD_INCOMPLETE;
+    }
+    return asking;
+}
+
 /* ---- The world -------------------------------------------------------------------------------------------------- */
 
-void flow_world_open(struct flow_world *ret, unsigned hash_policy)
+void flow_world_open(struct flow_world *ret, uint64_t bits)
 {
     static const char *const families[] = { "ipv4", "ipv6" };
     char name[64];
@@ -282,7 +309,9 @@ void flow_world_open(struct flow_world *ret, unsigned hash_policy)
     namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
     namespace_sysctl("net.ipv6.conf.default.addr_gen_mode", "1");
     namespace_sysctl("net.ipv6.conf.default.router_solicitations", "0");
-    namespace_sysctl("net.ipv4.fib_multipath_hash_policy", hash_policy == 0 ? "0" : "1");
+    ret->avoids_failed_legs = random_take(&bits, 2) == 1;
+    namespace_sysctl("net.ipv4.fib_multipath_use_neigh", ret->avoids_failed_legs ? "1" : "0");
+    namespace_sysctl("net.ipv4.fib_multipath_hash_policy", random_take(&bits, 2) == 0 ? "0" : "1");
     unit_check(writer_open(&ret->writer), "writer_open");
     writer_link_up(&ret->writer, writer_index("lo"), true);
     for (unsigned i = 0; i < 2; i++) {

@@ -22,13 +22,18 @@ struct flow_rule {
 struct flow_world {
     struct writer writer;
     struct flow_rule rules[FLOW_RULES];
+    bool avoids_failed_legs; /* net.ipv4.fib_multipath_use_neigh */
 };
 
-void flow_world_open(struct flow_world *ret, unsigned hash_policy);
+/* The bits decide whether ports choose the leg, and whether the kernel avoids legs whose gateways have failed. */
+void flow_world_open(struct flow_world *ret, uint64_t bits);
 void flow_world_close(struct flow_world *world);
 
 /* Makes the change that the bits decide, and adds its text. */
 void flow_world_change(struct flow_world *world, uint64_t bits, struct text *ret);
+
+/* Whether the kernel is asking if a gateway responds: meanwhile it uses one that had failed, without a message. */
+bool flow_world_is_asking(int family);
 
 /* Whether a rule of the family selects by what the case does not say. */
 bool flow_world_hides(const struct flow_world *world, const struct flow_case *flow);

@@ -355,6 +355,48 @@ TEST_EACH(a_flow_on_a_dead_leg_is_not_reachable, families)
     EXPECT_ADDRESS(row->far, R, None);
 }
 
+static void set_gateway(char leg, const char *state)
+{
+    namespace_ip("neigh replace %s dev %c lladdr 02:00:00:00:00:01 nud %s",
+                 leg == 'a' ? families[0].gateway : families[0].other_gateway, leg, state);
+}
+
+/* The kernel avoids a leg whose gateway does not respond. */
+TEST(a_flow_leaves_a_leg_whose_gateway_fails_and_returns_to_it)
+{
+    const char *const locals[] = { "192.0.2.2", "203.0.113.2", "0.0.0.0" };
+    struct flow_case flow = { .remote = FAR4,
+                              .protocol = IPPROTO_UDP,
+                              .local_port = 4000,
+                              .remote_port = 53,
+                              .options = kSCNetworkReachabilityOptionNotifyPath };
+
+    add_legs(&families[0]);
+    namespace_sysctl("net.ipv4.fib_multipath_use_neigh", "1");
+    set_gateway('a', "reachable");
+    set_gateway('c', "reachable");
+    for (size_t i = 0; i < 3; i++) {
+        struct watcher watcher;
+        char leg, other;
+
+        flow.local = locals[i];
+        leg = expect_leg(&flow);
+        other = leg == 'a' ? 'c' : 'a';
+        watcher_start(&watcher, target_of(&flow));
+        EXPECT_QUIET(&watcher);
+        set_gateway(leg, "failed");
+        EXPECT_CHANGE(&watcher, R);
+        assert_int_equal(expect_leg(&flow), other);
+        assert_int_equal(expect_path_of(watcher.target).interfaceName[0], other);
+        assert_int_equal(flow_of(watcher.target), 0); /* the legs are equals */
+        EXPECT_QUIET(&watcher);
+        set_gateway(leg, "reachable");
+        EXPECT_CHANGE(&watcher, R);
+        assert_int_equal(expect_leg(&flow), leg);
+        watcher_stop(&watcher);
+    }
+}
+
 /* ---- Incomplete ------------------------------------------------------------------------------------------------- */
 
 static const struct {

@@ -136,6 +136,22 @@ TEST(of_a_gateway_of_a_leg_it_counts_only_whether_it_responds)
     assert_int_equal(update("192.0.2.1", 3, NUD_STALE), GATEWAYS_OTHER_ROUTE);
 }
 
+/* Meanwhile the filter drops that it responds. */
+TEST(an_ipv4_gateway_that_is_held_again_is_read_again)
+{
+    const struct address ipv4 = make("192.0.2.1");
+
+    gateways_hold(&gateways, 3, &ipv4, false);
+    gateways_set(&gateways, 0, NUD_FAILED);
+    gateways_hold(&gateways, 3, &ipv4, false);
+    assert_int_equal(gateways.unread, 0);
+    gateways_age(&gateways, 0);
+    gateways_hold(&gateways, 3, &ipv4, false);
+    assert_int_equal(gateways.unread, 1);
+    gateways_set(&gateways, 0, NUD_REACHABLE);
+    assert_int_equal(update("192.0.2.1", 3, NUD_FAILED), GATEWAYS_OTHER_ROUTE);
+}
+
 static void fill(void)
 {
     for (uint32_t i = 1; i <= ROUTE_FILTER_GATEWAYS; i++)

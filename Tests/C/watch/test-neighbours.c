@@ -215,6 +215,65 @@ TEST_EACH(the_gateway_of_an_ipv4_leg_fails_and_comes_back, leg_rows)
     SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode);
 }
 
+/* An address to which the second leg leads. */
+static const char *find_address_of(char leg)
+{
+    static char address[32];
+
+    for (int i = 1; i < 100; i++) {
+        SCNetworkReachabilityRef target;
+        char found;
+
+        snprintf(address, sizeof address, "198.51.100.%d", i);
+        target = expect_target(address);
+        found = expect_path_of(target).interfaceName[0];
+        SCNetworkReachabilityRelease(target);
+        if (found == leg)
+            return address;
+    }
+    fail_msg("no address is behind %c", leg);
+    return NULL;
+}
+
+static bool is_readable(SCRunLoopRef loop)
+{
+    struct pollfd event = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
+
+    return poll(&event, 1, 0) == 1;
+}
+
+/* While there was one default route, the filter dropped that the other gateway responds. */
+TEST(a_leg_that_comes_back_is_read_again)
+{
+    const double end = watcher_now() + time_limit_of(10);
+    const char *address;
+
+    namespace_sysctl("net.ipv4.fib_multipath_use_neigh", "1");
+    namespace_ip("route add default nexthop via 192.0.2.1 dev a nexthop via 203.0.113.1 dev c");
+    RESPOND("203.0.113.1", "c");
+    address = find_address_of('c');
+    watcher_start(&watcher, expect_target(address));
+    EXPECT_INTERFACE(watcher.target, "c");
+    namespace_ip("route replace default via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R);
+    namespace_ip("rule add to 203.0.113.128/25 prohibit"); /* no gateway is held any more */
+    namespace_ip("rule del to 203.0.113.128/25 prohibit");
+    EXPECT_QUIET(&watcher);
+    do {
+        assert_true(watcher_now() < end);
+        namespace_ip("neigh change 203.0.113.1 dev c nud failed");
+        SCRunLoopPerform(watcher.loop, 0.1);
+        RESPOND("203.0.113.1", "c");
+    } while (is_readable(watcher.loop));
+    namespace_ip("route replace default nexthop via 192.0.2.1 dev a nexthop via 203.0.113.1 dev c");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_INTERFACE(watcher.target, "c");
+    EXPECT_QUIET(&watcher);
+    namespace_ip("neigh change 203.0.113.1 dev c nud failed");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_INTERFACE(watcher.target, "a");
+}
+
 /* A laptop with one default route has no use for what the neighbours do. */
 TEST(a_single_ipv4_gateway_wakes_nobody)
 {
