@@ -365,8 +365,8 @@ programs-asan programs-tsan programs-valgrind programs-clang: programs-%:
 	@$(MAKE) --no-print-directory $(FOR_$*) BUILD=$(BUILD)/$* $(or $(PROGRAMS:%=$(BUILD)/$*/tests/%),test-programs)
 
 # helgrind runs only programs in which several threads call the library. Others race on purpose, or have one thread.
-# test-costs counts bytes, and the tools have allocators of their own.
-NAMES     = $(filter-out test-costs,$(notdir $(TESTS)))
+# test-costs counts bytes, and the tools have allocators of their own. test-system-calls counts those of the library.
+NAMES     = $(filter-out test-costs test-system-calls,$(notdir $(TESTS)))
 under     = $(foreach name,$(2),"Tests/under $(1) $(name)")
 ASAN      = $(call under,asan,$(NAMES))
 TSAN      = $(call under,tsan,$(NAMES))

@@ -206,18 +206,13 @@ int descriptor_reopen(const char *path, int flags, struct descriptor *descriptor
 
 int descriptor_read(const struct descriptor *descriptor, void *bytes, size_t size, size_t *ret_length)
 {
-    *ret_length = 0;
-    while (*ret_length < size) {
-        const ssize_t got = read(descriptor->fd, (char *)bytes + *ret_length, size - *ret_length);
+    ssize_t got;
 
-        if (got > 0)
-            *ret_length += (size_t)got;
-        else if (got == 0)
-            break;
-        else if (errno != EINTR)
-            return errno;
-    }
-    return 0;
+    do
+        got = read(descriptor->fd, bytes, size);
+    while (got < 0 && errno == EINTR);
+    *ret_length = got > 0 ? (size_t)got : 0;
+    return got < 0 ? errno : 0;
 }
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */

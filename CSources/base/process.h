@@ -111,8 +111,8 @@ int descriptor_open(const char *path, int flags, struct descriptor *ret);
 /* The same, in place of a descriptor that is not ours any more. One that is stays open. */
 int descriptor_reopen(const char *path, int flags, struct descriptor *descriptor);
 
-/* Reads up to `size` bytes, or to the end of the file. Returns 0 or an errno; *ret_length is the number of bytes read,
- * also after an error. */
+/* Reads a file of /sys, at most `size` bytes: one call returns all of it. Returns 0 or an errno; *ret_length is the
+ * number of bytes read, 0 after an error. */
 int descriptor_read(const struct descriptor *descriptor, void *bytes, size_t size, size_t *ret_length);
 
 /* The user whose policy rules apply to what the calling thread sends: the effective one, which a new socket gets. Costs

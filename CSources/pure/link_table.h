@@ -23,6 +23,10 @@ int link_table_put(struct link_table *links, const struct link *link);
 /* Applies a MESSAGE_LINK or MESSAGE_LINK_GONE. Returns 0 or ENOMEM. */
 int link_table_apply(struct link_table *links, const struct message *message);
 
+/* Takes the devices of links that another table of the same namespace knows, and this one does not. `takes` false: only
+ * looks. Returns whether there are such. */
+bool link_table_take_devices(struct link_table *links, const struct link_table *other, bool takes);
+
 /* Notes when the last message about a link was read. */
 void link_table_note_change(struct link_table *links, uint32_t index, int64_t now);
 

@@ -389,6 +389,19 @@ static void repair_shared_socket(struct netns *netns)
         (void)netns_run(netns, open_shared_socket_in_namespace, netns);
 }
 
+/* A new link can have the index and the name of one that the shared table still has: it is updated first. */
+void netns_lend_devices(struct netns *netns, struct link_table *links)
+{
+    struct rtnetlink *shared = &netns->rtnetlink;
+
+    pthread_mutex_lock(&netns->lock);
+    if (!shared->groups_refused && link_table_take_devices(links, &shared->links, false) && can_query_locked(netns)) {
+        rtnetlink_update_links(shared);
+        (void)link_table_take_devices(links, &shared->links, true);
+    }
+    pthread_mutex_unlock(&netns->lock);
+}
+
 /* Reads a link from the shared link table, or from the kernel without waiting for RTNL, and the table's `version`. */
 static bool read_shared_link(struct netns *netns, uint32_t index, struct link *ret, unsigned *ret_version)
 {

@@ -35,6 +35,9 @@ int netns_evaluate(struct netns *netns, const struct questions *questions, unsig
 int netns_evaluate_in_round(struct netns *netns, struct round_cache *cache, const struct questions *questions,
                             unsigned extras, struct path *ret);
 
+/* Sets the devices of links that the shared link table knows: sysfs need not be read for them again. */
+void netns_lend_devices(struct netns *netns, struct link_table *links);
+
 /* Finds out all about a link, for the caller and for the shared link table. May wait for RTNL, on sockets of its own.
  * Returns 0, also if nothing more can be found out, or an errno. ret->index 0: there is no such link. */
 int netns_learn_link(struct netns *netns, uint32_t index, struct link *ret);

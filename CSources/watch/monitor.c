@@ -116,6 +116,8 @@ static int update_links(struct monitor *monitor, bool lost, bool drained, struct
         plan_begin_polling(&monitor->plan);
         error = 0;
     }
+    if (error == 0)
+        netns_lend_devices(monitor->netns, &monitor->rtnetlink.links);
     /* After an overrun the kernel drops messages silently until the queue is read to its end. */
     monitor->links_known = error == 0 && drained;
     changes->dissolve = true;

@@ -398,3 +398,39 @@ TEST(up_and_running_are_different_flags)
         assert_int_equal(link_is_running(&link), rows[i].running);
     }
 }
+
+static void set_device(struct link_table *links, uint32_t index, enum device device)
+{
+    struct link link = *link_table_find(links, index);
+
+    link.device = device;
+    assert_int_equal(link_table_put(links, &link), 0);
+}
+
+TEST(a_device_is_taken_from_another_table_for_the_same_link)
+{
+    static const struct {
+        const char *name, *other_name;
+        enum device device;
+        bool is_taken;
+    } rows[] = { { "a", "a", DEVICE_WIFI, true },
+                 { "a", "a", DEVICE_PHYSICAL, true },
+                 { "a", "b", DEVICE_WIFI, false },
+                 { "a", "a", DEVICE_VIRTUAL, false },
+                 { "a", "a", DEVICE_NOT_IN_SYSFS, false } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct link_table links = LINK_TABLE_EMPTY, other = LINK_TABLE_EMPTY;
+
+        apply(&links, about(2, rows[i].name, IFF_UP, NULL));
+        apply(&other, about(2, rows[i].other_name, IFF_UP, NULL));
+        apply(&other, about(3, "c", IFF_UP, NULL));
+        set_device(&other, 2, rows[i].device);
+        assert_int_equal(link_table_take_devices(&links, &other, false), rows[i].is_taken);
+        assert_int_equal(link_table_find(&links, 2)->device, DEVICE_UNKNOWN);
+        assert_int_equal(link_table_take_devices(&links, &other, true), rows[i].is_taken);
+        assert_int_equal(link_table_find(&links, 2)->device, rows[i].is_taken ? rows[i].device : DEVICE_UNKNOWN);
+        link_table_clear(&links);
+        link_table_clear(&other);
+    }
+}
