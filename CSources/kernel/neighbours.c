@@ -40,16 +40,45 @@ int neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct a
     return query(&rtnetlink->requests, rtnetlink->buffer, index, address, ret_state);
 }
 
-int neighbours_read(uint32_t index, const struct address *address, uint16_t *ret_state)
+int neighbour_socket_init(struct neighbour_socket *ret)
 {
-    struct netlink requests;
-    void *buffer = malloc(NETLINK_BUFFER_SIZE);
-    int error = buffer == NULL ? ENOMEM : netlink_open_requests(&requests);
+    ret->requests = NETLINK_CLOSED;
+    return pthread_mutex_init(&ret->lock, NULL);
+}
 
-    if (error == 0) {
-        error = query(&requests, buffer, index, address, ret_state);
-        netlink_close(&requests);
+/* In a fork's child, the lock can belong to a thread of the parent: then the socket stays open. */
+void neighbour_socket_close(struct neighbour_socket *socket)
+{
+    if (pthread_mutex_trylock(&socket->lock) == 0) {
+        pthread_mutex_unlock(&socket->lock);
+        netlink_close(&socket->requests);
     }
+    pthread_mutex_destroy(&socket->lock);
+}
+
+static int require_open_locked(struct neighbour_socket *socket, bool open)
+{
+    if (descriptor_is_ours(&socket->requests.socket))
+        return 0;
+    if (!open)
+        return EBADF;
+    netlink_close(&socket->requests);
+    return netlink_open_requests(&socket->requests);
+}
+
+int neighbour_socket_query(struct neighbour_socket *socket, bool open, uint32_t index, const struct address *address,
+                           uint16_t *ret_state)
+{
+    void *buffer = malloc(NETLINK_BUFFER_SIZE);
+    int error;
+
+    if (buffer == NULL)
+        return ENOMEM;
+    pthread_mutex_lock(&socket->lock);
+    error = require_open_locked(socket, open);
+    if (error == 0)
+        error = query(&socket->requests, buffer, index, address, ret_state);
+    pthread_mutex_unlock(&socket->lock);
     free(buffer);
     return error;
 }

@@ -2,14 +2,28 @@
 #ifndef REACHABILITY_NEIGHBOURS_H
 #define REACHABILITY_NEIGHBOURS_H
 
+#include <pthread.h>
+
 #include "kernel/rtnetlink.h"
 
 /* Reads the state of the kernel's entry for a neighbour; NUD_NONE: there is none. No packet is sent. Returns 0 or an
  * errno. EOPNOTSUPP: a kernel before 5.0. */
 int neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address, uint16_t *ret_state);
 
-/* The same over a socket of its own, in the calling thread's network namespace. May wait for RTNL. */
-int neighbours_read(uint32_t index, const struct address *address, uint16_t *ret_state);
+/* A socket for that, kept from one call of the program to the next. Apart from the one for routes, as a call may wait
+ * for RTNL, and the other calls for it. */
+struct neighbour_socket {
+    pthread_mutex_t lock;
+    struct netlink requests;
+};
+
+int neighbour_socket_init(struct neighbour_socket *ret); /* it is not open. Returns 0 or an errno */
+void neighbour_socket_close(struct neighbour_socket *socket);
+
+/* As neighbours_query, from any thread. Unless `open`, returns EBADF if the socket is not open, or the program has
+ * closed it. With `open`, opens it then, in the calling thread's network namespace. */
+int neighbour_socket_query(struct neighbour_socket *socket, bool open, uint32_t index, const struct address *address,
+                           uint16_t *ret_state);
 
 /* Whether an IPv6 neighbour does not respond: its entry has failed, or the kernel probes it. True also if that is not
  * known. Only the thread that handles events calls it: it waits for RTNL. */

@@ -143,6 +143,7 @@ int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct 
 /* ---- Next hops -------------------------------------------------------------------------------------------------- */
 
 struct neighbour_call {
+    struct netns *netns;
     uint32_t index;
     struct address address;
     uint16_t state;
@@ -152,18 +153,26 @@ static int read_neighbour_in_namespace(void *argument)
 {
     struct neighbour_call *call = argument;
 
-    return neighbours_read(call->index, &call->address, &call->state);
+    return neighbour_socket_query(netns_neighbours(call->netns), true, call->index, &call->address, &call->state);
+}
+
+static int read_neighbour(struct neighbour_call *call)
+{
+    const int error = neighbour_socket_query(netns_neighbours(call->netns), false, call->index, &call->address,
+                                             &call->state);
+
+    return error == EBADF ? netns_run(call->netns, read_neighbour_in_namespace, call) : error;
 }
 
 int full_path_find_next_hop(struct netns *netns, struct path *path)
 {
-    struct neighbour_call call = { .index = path->index };
+    struct neighbour_call call = { .netns = netns, .index = path->index };
     int error;
 
     path->next_hop = kSCNetworkReachabilityNextHopUnknown;
     if (!next_hop_find(path, &call.address))
         return 0;
-    error = netns_run(netns, read_neighbour_in_namespace, &call);
+    error = read_neighbour(&call);
     if (error == 0)
         path->next_hop = next_hop_from_state(call.state);
     return error == EOPNOTSUPP || netlink_is_withheld(error) ? 0 : error;

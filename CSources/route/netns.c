@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "base/netns_handle.h"
 #include "kernel/link_type.h"
+#include "kernel/neighbours.h"
 #include "kernel/routing_policy.h"
 #include "route/evaluate.h"
 #include "route/udp_probe.h"
@@ -25,6 +26,7 @@ struct netns {
     unsigned references; /* under process_lock */
     struct netns_handle handle;
     atomic_bool hides_peers;
+    struct neighbour_socket neighbours;
     pthread_mutex_t lock; /* for the fields below */
     bool denied;          /* netlink is denied: use UDP sockets */
     struct rtnetlink rtnetlink;
@@ -42,6 +44,7 @@ static void netns_free(struct netns *netns)
         pthread_mutex_unlock(&netns->lock);
         rtnetlink_close(&netns->rtnetlink);
     }
+    neighbour_socket_close(&netns->neighbours);
     netns_handle_close(&netns->handle);
     pthread_mutex_destroy(&netns->lock);
     free(netns);
@@ -70,6 +73,8 @@ static int netns_create(struct netns_id id, struct netns **ret)
     netns->handle = NETNS_HANDLE_CLOSED;
     netns->rtnetlink = (struct rtnetlink){ .events = NETLINK_CLOSED, .requests = NETLINK_CLOSED };
     error = pthread_mutex_init(&netns->lock, NULL);
+    if (error == 0 && (error = neighbour_socket_init(&netns->neighbours)) != 0)
+        pthread_mutex_destroy(&netns->lock);
     if (error != 0) {
         free(netns);
         return error;
@@ -165,6 +170,11 @@ void netns_release(struct netns *netns)
 struct netns_handle *netns_handle(struct netns *netns)
 {
     return &netns->handle;
+}
+
+struct neighbour_socket *netns_neighbours(struct netns *netns)
+{
+    return &netns->neighbours;
 }
 
 /* ---- Calls in the namespace ------------------------------------------------------------------------------------- */

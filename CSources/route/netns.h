@@ -6,6 +6,7 @@
 
 #include "route/evaluate.h"
 
+struct neighbour_socket;
 struct netns;
 
 /* Sets *ret to the namespace of the calling thread, with a reference. Returns 0 or an errno. */
@@ -14,8 +15,9 @@ void netns_retain(struct netns *netns);
 void netns_retain_locked(struct netns *netns); /* under process_lock */
 void netns_release(struct netns *netns);
 
-/* For the calls of base/netns_handle.h, while the caller has a reference. */
+/* For the calls of base/netns_handle.h and kernel/neighbours.h, while the caller has a reference. */
 struct netns_handle *netns_handle(struct netns *netns);
+struct neighbour_socket *netns_neighbours(struct netns *netns);
 
 /* netns_handle_run: runs `run` in the namespace, from a thread in any namespace. */
 int netns_run(struct netns *netns, int (*run)(void *argument), void *argument);

@@ -218,6 +218,7 @@ static const struct flow *find_wrong(const struct flow_world *world)
     return NULL;
 }
 
+/* A failure that the kernel has found meanwhile makes its callback before the flow is read again. */
 static void settle(void)
 {
     const bool asked[2] = { flow_world_is_asking(AF_INET), flow_world_is_asking(AF_INET6) };
@@ -226,10 +227,13 @@ static void settle(void)
         flows[i].settled = last_path_of(flows[i].target);
         flows[i].settled_calls = flows[i].calls;
     }
+    while (SCRunLoopPerform(loop, 0) > 0)
+        continue;
     for (size_t i = 0; i < FLOWS; i++) {
         const int family = flows[i].what.family;
 
-        flows[i].is_settled = !asked[family == AF_INET6] && !flow_world_is_asking(family);
+        flows[i].is_settled = last_path_of(flows[i].target).flow == flows[i].settled.flow &&
+                              !asked[family == AF_INET6] && !flow_world_is_asking(family);
         tally.settled += flows[i].is_settled && flows[i].what.kind == FLOW_SOCKET && family == AF_INET6;
     }
 }

@@ -13,6 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/child.h"
+#include "support/descriptors.h"
 #include "support/idle.h"
 #include "support/namespace.h"
 #include "support/time_limit.h"
@@ -160,6 +162,29 @@ TEST(of_a_multipath_route_the_leg_counts)
                               : NH(Unconfirmed)));
         SCNetworkReachabilityRelease(target);
     }
+}
+
+/* The library keeps a socket for it until the last target is released. */
+TEST(a_next_hop_is_found_after_the_program_has_closed_the_socket)
+{
+    struct descriptors before;
+    SCNetworkReachabilityRef target;
+    pid_t child;
+
+    set_state("192.0.2.1", "reachable");
+    descriptors_read(&before);
+    target = expect_target("198.51.100.7");
+    assert_int_equal(next_hop_of(target), NH(Confirmed));
+    if (child_fork(&child)) {
+        descriptors_expect(&before);
+        child_end();
+    }
+    child_expect_end(child);
+    descriptors_close_others(&before);
+    set_state("192.0.2.1", "stale");
+    assert_int_equal(next_hop_of(target), NH(Unconfirmed));
+    SCNetworkReachabilityRelease(target);
+    descriptors_expect(&before);
 }
 
 TEST(an_older_program_gets_no_next_hop)
