@@ -2,12 +2,13 @@
 #ifndef REACHABILITY_ROUTE_QUERY_H
 #define REACHABILITY_ROUTE_QUERY_H
 
-/* The RTM_GETROUTE queries of one question. */
+/* The RTM_GETROUTE queries of one question, and what those of a round share. */
 
+#include "kernel/pppd.h"
 #include "kernel/rtnetlink.h"
+#include "kernel/wireguard.h"
 #include "pure/path.h"
 #include "pure/question.h"
-#include "route/round_cache.h"
 
 /* What to find for a path besides flags, reason and interface. Bits. */
 enum query_extras {
@@ -18,6 +19,47 @@ enum query_extras {
     QUERY_FLOW = 8,     /* what SCNetworkReachabilityPath.flow says */
     QUERY_NEXT_HOP = 16 /* whether the next hop responds */
 };
+
+/* What many evaluations of one round need. They share it, so a round with many paths reads it once, and a slice of a
+ * round (see round.c) evaluates the default path once. */
+struct round_cache {
+    struct wireguard wireguard;
+    struct pppd pppd;
+
+    /* The default path of the slice, if it is known, and for which question. */
+    bool has_default_path;
+    uint8_t default_family;
+    unsigned default_extras;
+    struct path default_path;
+};
+
+#define ROUND_CACHE_EMPTY ((struct round_cache){ 0 })
+
+/* Begins another round. Returns whether paths with the dependency `pppd` are stale. */
+static inline bool round_cache_begin(struct round_cache *cache)
+{
+    return pppd_begin_round(&cache->pppd);
+}
+
+/* Begins another slice. A change during the last one may have sent a message about the default path. */
+static inline void round_cache_begin_slice(struct round_cache *cache)
+{
+    cache->has_default_path = false;
+}
+
+/* Nothing announces that what was read has changed: the next round reads it again. */
+static inline void round_cache_end(struct round_cache *cache)
+{
+    wireguard_clear(&cache->wireguard);
+    pppd_end_round(&cache->pppd);
+}
+
+static inline void round_cache_clear(struct round_cache *cache)
+{
+    round_cache_begin_slice(cache);
+    wireguard_clear(&cache->wireguard);
+    pppd_clear(&cache->pppd);
+}
 
 struct route_query {
     struct rtnetlink *rtnetlink;

@@ -5,7 +5,7 @@
  * What this file must never do: name a prefix if the route leads to some of its addresses by another way.
  */
 #ifdef __linux__
-#include "watch/match.h"
+#include "watch/monitor_state.h"
 
 #include <linux/rtnetlink.h>
 

@@ -2,8 +2,8 @@
 #ifndef REACHABILITY_MONITOR_STATE_H
 #define REACHABILITY_MONITOR_STATE_H
 
-/* The internals of a monitor, for monitor.c, news.c, round.c and reply.c only. The calls are made on the driving
- * thread. */
+/* The internals of a monitor, for monitor.c, news.c, round.c, reply.c and match.c only. The calls are made on the
+ * driving thread. */
 
 #include "kernel/netconf.h"
 #include "loop/runloop.h"
@@ -113,6 +113,29 @@ void news_note_message(void *info, const struct message *message);
 
 /* Any route may have come without a message. `unfinished`: the kernel may not have finished that. */
 void news_note_any(struct news *news, bool unfinished);
+
+/* ---- match.c: the route that the kernel finds for a watch -------------------------------------------------------- */
+
+/* The route that leads to a watch, if it leads to all addresses of its prefix. */
+struct match {
+    enum reply_kind kind;
+    struct address_prefix prefix;
+    uint32_t oif;
+    bool has_gateway;
+    struct dependencies dependencies; /* its lifetime */
+    struct path refused;              /* the path, if the kernel refuses the query */
+};
+
+/* The query for it, or for the way that a packet takes. */
+struct route_request match_request(const struct question *question, bool fib_match);
+
+/* If a sandbox refuses the query, the watch is alone (REPLY_ALONE, as *ret was): each has another way to be evaluated.
+ * Returns 0 or an errno. */
+int match_query(struct monitor *monitor, const struct question *question, struct match *ret);
+
+/* Whether the path is that of the route. If it is not, the kernel has an exception for the address alone: a router has
+ * redirected its packets. */
+bool match_has_path(const struct match *match, const struct path *path);
 
 /* ---- reply.c: the query for one watch, its path, and for whom else that holds ------------------------------------ */
 

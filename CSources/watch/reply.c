@@ -16,7 +16,7 @@
 #include "pure/path.h"
 #include "route/full_path.h"
 #include "route/route_query.h"
-#include "watch/match.h"
+#include "watch/monitor_state.h"
 
 /* ---- Gateways --------------------------------------------------------------------------------------------------- */
 
