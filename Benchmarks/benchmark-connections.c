@@ -319,7 +319,7 @@ static bool measure_route(const struct bench *bench, bool better)
     snprintf(title, sizeof title, "%s, all callbacks, %s", better ? "better route" : "default route",
              bench->family->name);
     (void)bench_report(title, "as many bare callbacks", ours, reference, 2 * bench->blocks, 0);
-    return report(bench, better ? "better route, told" : "default route, told", "ms",
+    return report(bench, better ? "better route, all callbacks" : "default route, all callbacks", "ms",
                   bench_median(ours, 2 * bench->blocks) / 1e6, 100) &&
            within;
 }

@@ -13,8 +13,8 @@ use crate::subscription::{Shared, Subscription};
 use crate::target::{RawTarget, Value};
 
 /// Iterates over the paths to a target: first the current one, then each that differs from the last. If several changes
-/// come while the program is busy, it gets only the newest path. A `Watch<Network>` does the same with the [`Network`]. The iteration blocks. It ends after an error, and when a
-/// [`StopHandle`] stops it.
+/// come while the program is busy, it gets only the newest path. A `Watch<Network>` does the same with the [`Network`]. The
+/// iteration blocks. It ends after an error, and when a [`StopHandle`] stops it.
 ///
 /// The library's one thread serves all watches: their number costs no descriptors. After `fork`, the child has no such
 /// thread: there a watch of the parent returns the error `ECHILD`.
