@@ -239,17 +239,18 @@ static struct {
     atomic_bool armed;
     int fd; /* less than 0: the next read of that socket begins it */
     unsigned reads;
+    uint32_t port;
 } endless;
 
 ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
 ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
 
-static bool has_groups(int fd)
+static struct sockaddr_nl own_address(int fd)
 {
     struct sockaddr_nl own = { 0 };
     socklen_t length = sizeof own;
 
-    return getsockname(fd, (struct sockaddr *)&own, &length) == 0 && own.nl_groups != 0;
+    return getsockname(fd, (struct sockaddr *)&own, &length) == 0 ? own : (struct sockaddr_nl){ 0 };
 }
 
 ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
@@ -257,10 +258,11 @@ ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sock
     const struct sockaddr_nl process = { .nl_family = AF_NETLINK, .nl_pid = 1 };
     const struct forgery forgery = forge(RTM_DELLINK, 1);
 
-    if (!atomic_load(&endless.armed) || (endless.fd >= 0 ? fd != endless.fd : !has_groups(fd)))
+    if (!atomic_load(&endless.armed) || (endless.fd >= 0 ? fd != endless.fd : own_address(fd).nl_groups == 0))
         return __real_recvfrom(fd, bytes, size, flags, from, length);
     if (endless.fd < 0) {
         endless.fd = fd;
+        endless.port = own_address(fd).nl_pid;
         errno = ENOBUFS;
         return -1;
     }
@@ -284,6 +286,7 @@ TEST(a_queue_that_never_ends_is_replaced)
     EXPECT_CHANGE(&watcher, 0);
     atomic_store(&endless.armed, false);
     assert_true(endless.reads > 0);
+    assert_int_not_equal(own_address(endless.fd).nl_pid, endless.port); /* closed, or another socket has its number */
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R);
 }
