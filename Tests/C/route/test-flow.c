@@ -531,6 +531,10 @@ TEST(a_pair_reports_that_its_flow_is_incomplete)
 static void create_on_an_old_kernel(void)
 {
     const struct sockaddr_storage address = expect_sockaddr("127.0.0.1");
+    const struct sockaddr_in other = { .sin_family = AF_INET,
+                                       .sin_port = htons(9),
+                                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
     assert_true(personality(UNAME26) >= 0); /* uname(2) now says 2.6.60 or the like */
@@ -541,6 +545,11 @@ static void create_on_an_old_kernel(void)
     options.protocol = IPPROTO_TCP;
     assert_null(SCNetworkReachabilityCreateWithOptions(NULL, &options));
     assert_int_equal(SCError(), ENOTSUP);
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&other, sizeof other), 0);
+    assert_null(SCNetworkReachabilityCreateWithSocket(NULL, fd));
+    assert_int_equal(SCError(), ENOTSUP);
+    close(fd);
 }
 
 TEST(a_kernel_that_ignores_ports_is_not_asked_about_them)
