@@ -266,3 +266,6 @@ export declare function watchNetwork(options?: SignalOptions): NetworkWatch;
 
 /** The version of the loaded library: "0.1.0". */
 export declare const libraryVersion: string;
+
+// Otherwise all that is declared here, such as Changes, would count as exported.
+export {};
