@@ -76,6 +76,9 @@ static void parse_attribute(const struct attribute *attribute, struct route *rou
     case RTA_CACHEINFO:
         parse_cache_info(attribute, route);
         break;
+    case RTA_NH_ID:
+        route->has_nexthop_object = true;
+        break;
     case RTA_MULTIPATH:
         route->legs = attribute->payload;
         route->legs_length = attribute->length;
@@ -125,6 +128,11 @@ struct address_prefix route_prefix(const struct route *route)
 
     prefix.address.family = route->family;
     return prefix;
+}
+
+bool route_may_be_another(const struct route *route)
+{
+    return route->family == AF_INET6 && route->has_nexthop_object;
 }
 
 bool route_is_link_multicast(const struct route *route)

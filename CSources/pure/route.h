@@ -13,6 +13,7 @@ struct route {
     uint32_t table, oif, mtu, metric;
     bool gone, replaces; /* a message: it was deleted; it has replaced another one */
     bool has_gateway;
+    bool has_nexthop_object; /* several routes can share it: see route_may_be_another */
     struct address destination, gateway, source;
     uint32_t expires; /* USER_HZ ticks; 0: never */
     bool expired;     /* but the kernel has not removed it yet */
@@ -52,6 +53,11 @@ bool route_next_leg(struct route *route, struct route_leg *ret);
 
 /* The prefix to which the route leads. A message about a default route has no destination. */
 struct address_prefix route_prefix(const struct route *route);
+
+/* Whether the reply to a query may name another route than the one that leads to the destination. Linux caches one of
+ * the IPv6 routes that share a nexthop object, for each processor, and returns it for all of them: the interface and
+ * the gateway are right, and the prefix, the table, the metric and the end may be those of another one. */
+bool route_may_be_another(const struct route *route);
 
 /* Whether this is the kernel's IPv6 route to all multicast addresses over a link. The kernel deletes it when IPv6 is
  * disabled on the link. If the link has no address, no other message says that the legs over it are dead. */

@@ -16,7 +16,8 @@
 /* Addresses that only a default route matches, or one of its two halves. If a longer prefix matches (a blackhole for
  * 0.0.0.0/8 is common), the next sample is tried. The IPv6 samples have global scope because the kernel chooses the
  * source address by the scope of the destination. The first and the last sample are in different halves. */
-#define SAMPLES (DEFAULT_PATH_SAMPLES / 2)
+#define SAMPLES       (DEFAULT_PATH_SAMPLES / 2)
+#define SAMPLE_GLOBAL 1
 static const struct address samples_ipv4[SAMPLES] = { { AF_INET, { 0, 0, 0, 1 } },
                                                       { AF_INET, { 1, 0, 0, 1 } },
                                                       { AF_INET, { 128, 0, 0, 1 } } };
@@ -29,22 +30,37 @@ static bool is_default_route(const struct route *route)
     return route->prefix_length <= 1 && route->type != RTN_LOCAL;
 }
 
-/* A route that a socket uses, and no query returns, has no known prefix. If sockets reach two samples of one half that
- * have no longer prefix in common, it is the default route, or half of one. `sample`: the number of the one that was
- * reached. Returns 0 or an errno. */
+/* Whether the reply names a route that cannot lead to the destination, so another one with the same way does: see
+ * route_may_be_another. */
+static bool is_another_route(const struct route *route, const struct address *destination)
+{
+    const struct address first = address_truncate(destination, route->prefix_length);
+
+    return route_may_be_another(route) && !address_equal(&first, &route->destination);
+}
+
+static bool has_known_prefix(const struct route *route, const struct address *destination)
+{
+    return route->prefix_length != ROUTE_QUERY_PREFIX_UNKNOWN && !is_another_route(route, destination);
+}
+
+/* Two samples of one half have no longer prefix in common. Few routes lead to the sample that is a global address, and
+ * none to the others, besides the default route or half of one: that is sure enough for a route that a query returns.
+ * One that only a socket uses must lead to both samples. `sample`: the number of the one that was reached. Returns 0 or
+ * an errno. */
 static int confirm_default_route(struct route_query *query, const struct address samples[SAMPLES], size_t sample,
-                                 bool *ret)
+                                 bool by_socket, bool *ret)
 {
     struct route route;
     int error;
 
-    *ret = false;
-    if (sample == SAMPLES - 1)
+    *ret = !by_socket && sample != SAMPLE_GLOBAL;
+    if (*ret || sample == SAMPLES - 1)
         return 0;
     query->request.destination = samples[sample == 0 ? 1 : 0];
     error = route_query_match(query, &route);
+    *ret = error == 0 && (!has_known_prefix(&route, &query->request.destination) || is_default_route(&route));
     query->request.destination = samples[sample];
-    *ret = error == 0 && (route.prefix_length == ROUTE_QUERY_PREFIX_UNKNOWN || is_default_route(&route));
     return route_query_failure(error);
 }
 
@@ -104,8 +120,9 @@ static int find_default_of_family(struct route_query *query, const struct addres
     for (size_t i = 0; i < SAMPLES; i++) {
         query->request.destination = samples[i];
         error = route_query_match(query, &route);
-        if (error == 0 && route.prefix_length == ROUTE_QUERY_PREFIX_UNKNOWN)
-            error = confirm_default_route(query, samples, i, &confirmed);
+        if (error == 0 && !has_known_prefix(&route, &samples[i]))
+            error = confirm_default_route(query, samples, i, route.prefix_length == ROUTE_QUERY_PREFIX_UNKNOWN,
+                                          &confirmed);
         if (error == 0 && (confirmed || is_default_route(&route)))
             return evaluate_default_route(query, &route, ret);
         if (error != 0 && route_query_path_from_error(query, error, ret) != 0)

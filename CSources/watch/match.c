@@ -27,11 +27,11 @@ static void hold_legs(struct monitor *monitor, const struct route *route)
 
 /* Whether all addresses of the route's prefix have the same path, unless a longer prefix leads to them. Out of another
  * table than "main", the rules and the order of the tables could decide for each address. A nexthop object hides the
- * interface. */
+ * interface, or the route. */
 static bool route_has_one_way(const struct route *route)
 {
     return route->type == RTN_UNICAST && route->table == RT_TABLE_MAIN && route->legs == NULL && route->oif != 0 &&
-           route->source_length == 0;
+           route->source_length == 0 && !route_may_be_another(route);
 }
 
 /* Whether the kernel finds one route for all addresses of a prefix. Beside a source-specific IPv6 route, it can find

@@ -328,6 +328,46 @@ static void open_listener(void *argument)
     listener->error = listener->fd < 0 ? -1 : bind(listener->fd, (const struct sockaddr *)&address, sizeof address);
 }
 
+static cpu_set_t processors;
+static int processor;
+
+static void stay_on(int number)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(number, &one);
+    (void)sched_setaffinity(0, sizeof one, &one);
+    processor = number;
+}
+
+static void leave_processor(void *unused)
+{
+    (void)unused;
+    sched_setaffinity(0, sizeof processors, &processors);
+}
+
+void namespace_share_nexthop(const char *gateway, const char *link, const char *prefix, const char *found)
+{
+    assert_int_equal(sched_getaffinity(0, sizeof processors, &processors), 0);
+    stay_on(sched_getcpu());
+    unit_defer(leave_processor, NULL);
+    namespace_ip("-6 nexthop add id 1 via %s dev %s", gateway, link);
+    namespace_ip("-6 route add %s nhid 1", prefix);
+    namespace_ip("-6 route add %s nhid 1", found);
+    namespace_ip("-6 route get fibmatch %.*s", (int)strcspn(found, "/"), found);
+}
+
+void namespace_change_processor(void)
+{
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (i != processor && CPU_ISSET(i, &processors)) {
+            stay_on(i);
+            return;
+        }
+    SKIP("there is one processor");
+}
+
 bool namespace_kernel_is_older(int major, int minor)
 {
     struct utsname system;

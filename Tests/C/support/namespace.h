@@ -44,6 +44,13 @@ __attribute__((format(printf, 1, 2))) void namespace_ip(const char *format, ...)
 /* The same for a command that may fail (this kernel may lack a kind of device). Returns whether it succeeded. */
 __attribute__((format(printf, 1, 2))) bool namespace_try_ip(const char *format, ...);
 
+/* Adds two IPv6 routes with one nexthop object. Linux caches one of the routes that share it, for each processor, and
+ * returns it for all of them: here the one to `found`. The thread stays on its processor until the test ends. */
+void namespace_share_nexthop(const char *gateway, const char *link, const char *prefix, const char *found);
+
+/* The thread goes to another processor, which has cached nothing. Skips the test if there is none. */
+void namespace_change_processor(void);
+
 /* Writes a sysctl, "net.ipv4.conf.all.ignore_routes_with_linkdown". */
 void namespace_sysctl(const char *name, const char *value);
 

@@ -692,6 +692,21 @@ TEST(all_targets_are_unscheduled_in_any_order)
     assert_int_equal(crowd_settle(), 0);
 }
 
+/* The kernel returns the default route for all targets. On that processor, it then fails to find the other route. */
+TEST(ipv6_routes_that_share_a_nexthop_object_end_by_themselves)
+{
+    namespace_add_second_pair();
+    namespace_share_nexthop("2001:db8:c::1", "c", "2001:db8:1::80/121", "::/0");
+    crowd_watch_ipv6(TARGETS);
+    crowd_expect_all(R);
+    namespace_ip("-6 route delete default");
+    namespace_change_processor();
+    (void)crowd_settle();
+    crowd_expect_agreement();
+    for (unsigned i = 0; i < TARGETS; i++)
+        assert_int_equal(crowd.flags[i], i < 127 ? 0 : R);
+}
+
 /* The message about the kernel's own such route is one about its link: see route_is_link_multicast. */
 TEST(a_multicast_route_of_another_program_makes_no_path_stale)
 {
