@@ -52,3 +52,12 @@ in_root() {
         exec chroot . /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/build LC_ALL=C.UTF-8 \
             sh -euc "cd /build && exec \"\$@\"" sh "$@"' "$@"
 }
+
+# toggle_in_root TITLE ROOT FOLDER: a C program in ROOT, with the library that a package has installed in FOLDER there, sees a
+# route change.
+toggle_in_root() {
+    cc -o "$2/build/watch" Tests/consumers/watch.c -Iinclude "$2$3/libreachability.so.0"
+    # shellcheck disable=SC2016 # the inner shell expands it
+    Tests/consumers/toggle "$1" "the package" bash -c '. Tests/world/root.sh
+        in_root "$0" env LD_LIBRARY_PATH="$1" stdbuf -oL ./watch "${@:2}"' "$2" "$3"
+}
