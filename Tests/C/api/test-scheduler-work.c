@@ -75,6 +75,32 @@ static SCNetworkReachabilityRef make_due(struct queue *queue, struct listener *l
     return target;
 }
 
+/* A queue, and a target whose work was taken from it. */
+static struct {
+    struct queue queue;
+    struct listener listener;
+    struct queue_work work;
+    SCNetworkReachabilityRef target;
+} due;
+
+static void due_open(void)
+{
+    queue_open(&due.queue, 0);
+    due.target = make_due(&due.queue, &due.listener);
+    assert_true(queue_take(&due.queue, &due.work));
+}
+
+static void due_unschedule(void)
+{
+    assert_true(SCNetworkReachabilitySetScheduler(due.target, NULL));
+}
+
+static void due_expect(int calls, int references)
+{
+    assert_int_equal(atomic_load(&due.listener.calls), calls);
+    assert_int_equal(atomic_load(&due.queue.references), references);
+}
+
 /* Other targets are scheduled, get their callback, and are released. */
 static void come_and_go(int count)
 {
@@ -182,51 +208,37 @@ TEST(a_callback_at_once_that_sets_its_scheduler_again_does_not_block_others)
 
 TEST(work_may_be_run_after_everything_is_gone)
 {
-    struct queue queue;
-    struct listener listener;
-    struct queue_work work;
-
-    queue_open(&queue, 0);
     for (int others = 0; others <= MANY; others += MANY) {
-        SCNetworkReachabilityRef target = make_due(&queue, &listener);
-
-        assert_true(queue_take(&queue, &work));
-        assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-        SCNetworkReachabilityRelease(target);
+        due_open();
+        due_unschedule();
+        SCNetworkReachabilityRelease(due.target);
         come_and_go(others);
-        assert_int_equal(atomic_load(&queue.references), 1);
-        run(&work);
-        assert_int_equal(atomic_load(&queue.references), 0);
-        assert_int_equal(atomic_load(&listener.calls), 0);
+        due_expect(0, 1);
+        run(&due.work);
+        due_expect(0, 0);
+        queue_close(&due.queue);
     }
-    queue_close(&queue);
 }
 
 TEST(work_may_be_run_when_the_target_is_on_another_scheduler)
 {
-    struct queue first, second;
-    struct listener listener;
-    struct queue_work work;
-    SCNetworkReachabilityRef target;
+    struct queue second;
 
-    queue_open(&first, 0);
+    due_open();
     queue_open(&second, 0);
-    target = make_due(&first, &listener);
-    assert_true(queue_take(&first, &work));
-    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-    listener.queue = &second;
-    assert_true(queue_set(&second, target));
+    due_unschedule();
+    due.listener.queue = &second;
+    assert_true(queue_set(&second, due.target));
     queue_await(&second, 1);
     observer_settle();
-    run(&work);
-    assert_int_equal(atomic_load(&listener.calls), 0);
-    assert_int_equal(atomic_load(&first.references), 0);
+    run(&due.work);
+    due_expect(0, 0);
     assert_true(queue_run(&second));
-    assert_int_equal(atomic_load(&listener.calls), 1);
-    assert_int_equal(atomic_load(&listener.elsewhere), 0);
-    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-    SCNetworkReachabilityRelease(target);
-    queue_close(&first);
+    due_expect(1, 0);
+    assert_int_equal(atomic_load(&due.listener.elsewhere), 0);
+    due_unschedule();
+    SCNetworkReachabilityRelease(due.target);
+    queue_close(&due.queue);
     queue_close(&second);
 }
 
@@ -336,59 +348,45 @@ TEST(work_never_run_leaks_one_argument_only)
 
 TEST(work_run_a_second_time_does_nothing)
 {
-    struct queue queue;
-    struct listener listener;
-    struct queue_work work;
-    SCNetworkReachabilityRef target;
-
-    queue_open(&queue, 0);
-    target = make_due(&queue, &listener);
-    assert_true(queue_take(&queue, &work));
-    listener.queue = NULL;
-    run(&work);
-    run(&work);
-    assert_int_equal(atomic_load(&listener.calls), 1);
-    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-    run(&work);
-    SCNetworkReachabilityRelease(target);
-    run(&work);
+    due_open();
+    due.listener.queue = NULL;
+    run(&due.work);
+    run(&due.work);
+    assert_int_equal(atomic_load(&due.listener.calls), 1);
+    due_unschedule();
+    run(&due.work);
+    SCNetworkReachabilityRelease(due.target);
+    run(&due.work);
     observer_settle(); /* perform has returned and released its own reference */
-    assert_int_equal(atomic_load(&queue.references), 0);
+    due_expect(1, 0);
     come_and_go(MANY);
-    run(&work);
-    assert_int_equal(atomic_load(&listener.calls), 1);
-    assert_int_equal(atomic_load(&queue.releases), 1);
-    queue_close(&queue);
+    run(&due.work);
+    due_expect(1, 0);
+    assert_int_equal(atomic_load(&due.queue.releases), 1);
+    queue_close(&due.queue);
 }
-
-static struct queue_work again;
 
 static void run_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    run(&again);
+    run(&due.work);
     count_call(target, flags, info);
 }
 
 TEST(work_run_inside_itself_does_nothing)
 {
-    struct queue queue;
-    struct listener listener;
-    SCNetworkReachabilityRef target;
+    SCNetworkReachabilityContext context = { .info = &due.listener };
 
-    queue_open(&queue, 0);
-    target = make_due(&queue, &listener);
-    listener.queue = NULL;
-    assert_true(
-        SCNetworkReachabilitySetCallback(target, run_again, &(SCNetworkReachabilityContext){ .info = &listener }));
-    assert_true(queue_take(&queue, &again));
-    run(&again);
-    assert_int_equal(atomic_load(&listener.calls), 1);
+    due_open();
+    due.listener.queue = NULL;
+    assert_true(SCNetworkReachabilitySetCallback(due.target, run_again, &context));
+    run(&due.work);
+    assert_int_equal(atomic_load(&due.listener.calls), 1);
     observer_settle();
-    assert_int_equal(atomic_load(&queue.releases), 0); /* the inner run released nothing */
-    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-    SCNetworkReachabilityRelease(target);
-    assert_int_equal(atomic_load(&queue.releases), 1);
-    queue_close(&queue);
+    assert_int_equal(atomic_load(&due.queue.releases), 0); /* the inner run released nothing */
+    due_unschedule();
+    SCNetworkReachabilityRelease(due.target);
+    assert_int_equal(atomic_load(&due.queue.releases), 1);
+    queue_close(&due.queue);
 }
 
 /* The second run comes while the next work of the same target is pending or runs. */
@@ -426,24 +424,19 @@ TEST(a_second_run_never_makes_another_targets_callback)
     enum { OTHERS = 100 };
     static struct listener listeners[OTHERS];
     SCNetworkReachabilityRef others[OTHERS];
-    struct queue queue, other_queue;
-    struct listener listener;
-    struct queue_work work;
-    SCNetworkReachabilityRef target;
+    struct queue other_queue;
 
-    queue_open(&queue, 0);
+    due_open();
     queue_open(&other_queue, 0);
-    target = make_due(&queue, &listener);
-    assert_true(queue_take(&queue, &work));
-    listener.queue = NULL;
-    run(&work);
-    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-    SCNetworkReachabilityRelease(target);
+    due.listener.queue = NULL;
+    run(&due.work);
+    due_unschedule();
+    SCNetworkReachabilityRelease(due.target);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < OTHERS; i++)
             others[i] = make_due(&other_queue, &listeners[i]);
         observer_settle();
-        run(&work);
+        run(&due.work);
         for (int i = 0; i < OTHERS; i++) {
             assert_int_equal(atomic_load(&listeners[i].calls), 0);
             assert_true(queue_run(&other_queue));
@@ -456,7 +449,7 @@ TEST(a_second_run_never_makes_another_targets_callback)
         }
     }
     assert_int_equal(atomic_load(&other_queue.references), 0);
-    queue_close(&queue);
+    queue_close(&due.queue);
     queue_close(&other_queue);
 }
 
@@ -536,6 +529,7 @@ static struct {
     struct queue queue; /* receives the work in the end */
     struct queue other;
     SCRunLoopRef loop;
+    struct listener listener;
     void (*inside)(void);
     int refused;
     sem_t performed;
@@ -558,11 +552,10 @@ static void check(SCBoolean done)
 }
 
 /* Its hooks count in the queue. Its perform first calls `inside`. */
-static void busy_open(void (*inside)(void), struct listener *listener)
+static void busy_open(void (*inside)(void))
 {
     SCNetworkReachabilityScheduler scheduler;
 
-    observer_open();
     memset(&busy, 0, sizeof busy);
     queue_open(&busy.queue, 0);
     queue_open(&busy.other, 0);
@@ -572,7 +565,7 @@ static void busy_open(void (*inside)(void), struct listener *listener)
     scheduler = queue_scheduler(&busy.queue);
     scheduler.perform = perform_busily;
     busy.target = expect_target(FAR);
-    listener_set(listener, NULL, busy.target);
+    listener_set(&busy.listener, NULL, busy.target);
     assert_true(SCNetworkReachabilitySetScheduler(busy.target, &scheduler));
     observer_add_gateway_route();
     await(&busy.performed);
@@ -592,7 +585,6 @@ static void busy_close(void)
     SCRunLoopRelease(busy.loop);
     queue_close(&busy.queue);
     queue_close(&busy.other);
-    observer_close();
 }
 
 static void unschedule_in_perform(void)
@@ -600,14 +592,12 @@ static void unschedule_in_perform(void)
     check(SCNetworkReachabilitySetScheduler(busy.target, NULL));
 }
 
-TEST_WITH(NULL, NULL, perform_may_unschedule)
+TEST(perform_may_unschedule)
 {
-    struct listener listener;
-
-    busy_open(unschedule_in_perform, &listener);
+    busy_open(unschedule_in_perform);
     assert_int_equal(atomic_load(&busy.queue.references), 1);
     assert_true(queue_run(&busy.queue));
-    assert_int_equal(atomic_load(&listener.calls), 0);
+    assert_int_equal(atomic_load(&busy.listener.calls), 0);
     assert_int_equal(atomic_load(&busy.queue.references), 0);
     busy_close();
 }
@@ -619,34 +609,22 @@ static void let_go_in_perform(void)
     busy.target = NULL;
 }
 
-TEST_WITH(NULL, NULL, perform_may_release_the_last_reference)
-{
-    struct listener listener;
-
-    busy_open(let_go_in_perform, &listener);
-    assert_true(queue_run(&busy.queue));
-    assert_int_equal(atomic_load(&listener.calls), 0);
-    busy_close();
-}
-
 static void move_in_perform(void)
 {
     unschedule_in_perform();
     check(queue_set(&busy.other, busy.target));
 }
 
-TEST_WITH(NULL, NULL, perform_may_set_another_scheduler)
+TEST(perform_may_set_another_scheduler)
 {
-    struct listener listener;
-
-    busy_open(move_in_perform, &listener);
+    busy_open(move_in_perform);
     assert_true(queue_run(&busy.queue)); /* scheduling again has evaluated: no change is left */
-    assert_int_equal(atomic_load(&listener.calls), 0);
-    listener.queue = &busy.other;
+    assert_int_equal(atomic_load(&busy.listener.calls), 0);
+    busy.listener.queue = &busy.other;
     observer_delete_route();
     assert_true(queue_run(&busy.other));
-    assert_int_equal(atomic_load(&listener.calls), 1);
-    assert_int_equal(atomic_load(&listener.elsewhere), 0);
+    assert_int_equal(atomic_load(&busy.listener.calls), 1);
+    assert_int_equal(atomic_load(&busy.listener.elsewhere), 0);
     busy_close();
 }
 
@@ -660,17 +638,15 @@ static void again_in_perform(void)
     check(SCNetworkReachabilitySetScheduler(busy.target, &scheduler));
 }
 
-TEST_WITH(NULL, NULL, perform_may_set_the_same_scheduler_again)
+TEST(perform_may_set_the_same_scheduler_again)
 {
-    struct listener listener;
-
-    busy_open(again_in_perform, &listener);
+    busy_open(again_in_perform);
     observer_delete_route();
     assert_int_equal(queue_count(&busy.queue), 2);
     assert_true(queue_run(&busy.queue));
-    assert_int_equal(atomic_load(&listener.calls), 0);
+    assert_int_equal(atomic_load(&busy.listener.calls), 0);
     assert_true(queue_run(&busy.queue));
-    assert_int_equal(atomic_load(&listener.calls), 1);
+    assert_int_equal(atomic_load(&busy.listener.calls), 1);
     assert_int_equal(atomic_load(&busy.queue.references), 1);
     busy_close();
 }
@@ -681,14 +657,12 @@ static void move_to_loop_in_perform(void)
     check(SCNetworkReachabilityScheduleWithRunLoop(busy.target, busy.loop, kSCRunLoopDefaultMode));
 }
 
-TEST_WITH(NULL, NULL, perform_may_schedule_on_a_run_loop)
+TEST(perform_may_schedule_on_a_run_loop)
 {
-    struct listener listener;
-
-    busy_open(move_to_loop_in_perform, &listener);
+    busy_open(move_to_loop_in_perform);
     assert_true(queue_run(&busy.queue));
     assert_int_equal(SCRunLoopPerform(busy.loop, 0), 0);
-    assert_int_equal(atomic_load(&listener.calls), 0);
+    assert_int_equal(atomic_load(&busy.listener.calls), 0);
     observer_delete_route();
     assert_int_equal(SCRunLoopPerform(busy.loop, 5), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(busy.target, busy.loop, kSCRunLoopDefaultMode));
@@ -700,16 +674,6 @@ static void clear_in_perform(void)
     check(SCNetworkReachabilitySetCallback(busy.target, NULL, NULL));
 }
 
-TEST_WITH(NULL, NULL, perform_may_clear_the_callback)
-{
-    struct listener listener;
-
-    busy_open(clear_in_perform, &listener);
-    assert_true(queue_run(&busy.queue));
-    assert_int_equal(atomic_load(&listener.calls), 0);
-    busy_close();
-}
-
 static struct listener replacement;
 
 static void replace_in_perform(void)
@@ -719,17 +683,15 @@ static void replace_in_perform(void)
                                            &(SCNetworkReachabilityContext){ .info = &replacement }));
 }
 
-TEST_WITH(NULL, NULL, perform_may_replace_the_callback)
+TEST(perform_may_replace_the_callback)
 {
-    struct listener listener;
-
     memset(&replacement, 0, sizeof replacement);
     assert_int_equal(sem_init(&replacement.called, 0, 0), 0);
-    busy_open(replace_in_perform, &listener);
+    busy_open(replace_in_perform);
     assert_true(queue_run(&busy.queue));
     observer_delete_route();
     assert_true(queue_run(&busy.queue));
-    assert_int_equal(atomic_load(&listener.calls), 0);
+    assert_int_equal(atomic_load(&busy.listener.calls), 0);
     assert_true(atomic_load(&replacement.calls) > 0);
     busy_close();
 }
@@ -749,13 +711,21 @@ static void ask_in_perform(void)
     check(SCNetworkReachabilitySetScheduler(fresh, NULL));
 }
 
-TEST_WITH(NULL, NULL, perform_may_make_every_call)
-{
-    struct listener listener;
+static const struct {
+    const char *name;
+    void (*inside)(void);
+    int calls; /* of the callback */
+} perform_rows[] = {
+    { "release_the_last_reference", let_go_in_perform, 0 },
+    { "clear_the_callback", clear_in_perform, 0 },
+    { "make_every_call", ask_in_perform, 1 },
+};
 
-    busy_open(ask_in_perform, &listener);
+TEST_EACH(perform_may, perform_rows)
+{
+    busy_open(row->inside);
     assert_true(queue_run(&busy.queue));
-    assert_int_equal(atomic_load(&listener.calls), 1);
+    assert_int_equal(atomic_load(&busy.listener.calls), row->calls);
     busy_close();
 }
 
