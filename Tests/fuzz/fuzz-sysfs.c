@@ -109,8 +109,7 @@ ssize_t __wrap_getdents64(int fd, void *ret, size_t size)
 int __wrap_ioctl(int fd, unsigned long request, ...);
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
-    (void)fd;
-    (void)request;
+    (void)fd, (void)request;
     return 0;
 }
 

@@ -72,8 +72,7 @@ int __wrap_netlink_open_sock_diag(struct netlink *ret)
 int __wrap_netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_groups_refused);
 int __wrap_netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_groups_refused)
 {
-    (void)groups;
-    (void)count;
+    (void)groups, (void)count;
     *ret_groups_refused = false;
     return open_netlink(ret);
 }
@@ -81,8 +80,7 @@ int __wrap_netlink_open_events(struct netlink *ret, const unsigned *groups, size
 ssize_t __wrap_send(int fd, const void *bytes, size_t size, int flags);
 ssize_t __wrap_send(int fd, const void *bytes, size_t size, int flags)
 {
-    (void)fd;
-    (void)flags;
+    (void)fd, (void)flags;
     for (size_t i = 0; i < size; i++) /* the sanitizer reports bytes outside the request */
         (void)((const volatile char *)bytes)[i];
     return (ssize_t)size;
@@ -106,8 +104,7 @@ ssize_t __wrap_recvfrom(int fd, void *buffer, size_t size, int flags, struct soc
     const uint8_t *head;
     size_t length;
 
-    (void)fd;
-    (void)flags;
+    (void)fd, (void)flags;
     if (replies_left < 3) {
         errno = EAGAIN;
         return -1;
@@ -138,8 +135,7 @@ void __wrap_explicit_bzero(void *bytes, size_t size)
 int __wrap_ioctl(int fd, unsigned long request, ...);
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
-    (void)fd;
-    (void)request;
+    (void)fd, (void)request;
     errno = ENODEV;
     return -1;
 }

@@ -8,8 +8,7 @@ static GMainLoop *main_loop;
 
 static gboolean on_readable(gint fd, GIOCondition condition, gpointer loop)
 {
-    (void)fd;
-    (void)condition;
+    (void)fd, (void)condition;
     MUST(SCRunLoopPerform((SCRunLoopRef)loop, 0) >= 0);
     if (scenario_is_over())
         g_main_loop_quit(main_loop);

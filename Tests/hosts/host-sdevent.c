@@ -7,8 +7,7 @@
 
 static int on_readable(sd_event_source *source, int fd, uint32_t events, void *loop)
 {
-    (void)fd;
-    (void)events;
+    (void)fd, (void)events;
     MUST(SCRunLoopPerform((SCRunLoopRef)loop, 0) >= 0);
     return scenario_is_over() ? sd_event_exit(sd_event_source_get_event(source), 0) : 0;
 }

@@ -260,8 +260,7 @@ static void record_callback(SCNetworkReachabilityRef target, SCNetworkReachabili
                                      ? scenario.host.is_callback_thread()
                                      : pthread_equal(pthread_self(), scenario.host_thread);
 
-    (void)target;
-    (void)info;
+    (void)target, (void)info;
     pthread_mutex_lock(&lock);
     scenario.calls++;
     scenario.overlapped |= ++scenario.inside > 1;

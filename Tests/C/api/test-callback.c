@@ -360,8 +360,7 @@ static void release_hook(const void *info)
 
 static void hooked(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
+    (void)target, (void)flags;
     hooks.passed = info;
     hooks.open_inside = hooks.open;
     hooks.releases_inside = hooks.releases;

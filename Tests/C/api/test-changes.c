@@ -321,9 +321,7 @@ TEST(a_callback_takes_its_target_out_of_the_queue)
 
 static void give_callback(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
     bench_set_callback(&bench);
 }
 

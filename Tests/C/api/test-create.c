@@ -150,11 +150,10 @@ TEST(a_literal_makes_an_address)
                  { "fe80::1%lo", "fe80::1" } };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, rows[i].name);
+        SCOPED_TARGET target = SCNetworkReachabilityCreateWithName(NULL, rows[i].name);
 
         expect_one_address(target, rows[i].address);
         assert_int_not_equal(expect_path_of(target).reason, kSCNetworkReachabilityReasonNamePending);
-        SCNetworkReachabilityRelease(target);
     }
     EXPECT_ONCE(SCNetworkReachabilityCreateWithName(NULL, "fe80::1%nosuch"), 0, InterfaceMissing);
     EXPECT_ONCE(SCNetworkReachabilityCreateWithName(NULL, "2001:db8::1%nosuch"), 0, InterfaceMissing);
@@ -169,7 +168,7 @@ TEST_WITH(NULL, NULL, localhost_has_both_loopback_addresses)
 
     namespace_require_lo();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, names[i]);
+        SCOPED_TARGET target = SCNetworkReachabilityCreateWithName(NULL, names[i]);
 
         assert_non_null(target);
         memset(addresses, 0xff, sizeof addresses);
@@ -180,7 +179,6 @@ TEST_WITH(NULL, NULL, localhost_has_both_loopback_addresses)
         assert_memory_equal(&((const struct sockaddr_in6 *)&addresses[1])->sin6_addr, &in6addr_loopback, 16);
         assert_int_equal(addresses[2].ss_family, 0xffff);
         EXPECT(target, R | L | D, None);
-        SCNetworkReachabilityRelease(target);
     }
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         EXPECT_ONCE(SCNetworkReachabilityCreateWithName(NULL, others[i]), 0, NamePending);
@@ -518,9 +516,7 @@ TEST(resolved_addresses_are_counted_whole)
 
 static void callback(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
 }
 
 static void expect_error(int wanted)

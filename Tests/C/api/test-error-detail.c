@@ -205,9 +205,7 @@ static void get_a_description_to_nowhere(void)
 
 static void ignore(SCNetworkReachabilityRef changed, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)changed;
-    (void)flags;
-    (void)info;
+    (void)changed, (void)flags, (void)info;
 }
 
 static void set_a_context_of_another_version(void)
@@ -421,8 +419,7 @@ static void *perform_in_another_thread(void *unused)
 
 static void start_thread(SCNetworkReachabilityRef changed, SCNetworkReachabilityFlags flags, void *thread)
 {
-    (void)changed;
-    (void)flags;
+    (void)changed, (void)flags;
     unit_complain_if(pthread_create(thread, NULL, perform_in_another_thread, NULL) != 0, "no thread");
     unit_complain_if(pthread_join(*(pthread_t *)thread, NULL) != 0, "no end");
 }

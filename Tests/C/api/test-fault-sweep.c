@@ -628,8 +628,7 @@ static int reports, held; /* held: references to the context of made_with_callba
 
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)info;
+    (void)target, (void)info;
     reported_flags = flags;
     reports++;
 }
@@ -1012,8 +1011,7 @@ static atomic_uint scheduler_flags;
 
 static void note_scheduler_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)info;
+    (void)target, (void)info;
     atomic_store(&scheduler_flags, flags);
     atomic_fetch_add(&scheduler_reports, 1);
 }

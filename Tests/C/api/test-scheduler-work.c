@@ -41,8 +41,7 @@ static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 {
     struct listener *listener = info;
 
-    (void)target;
-    (void)flags;
+    (void)target, (void)flags;
     atomic_fetch_add(&listener->elsewhere, listener->queue != NULL && !queue_is_here(listener->queue));
     atomic_fetch_add(&listener->calls, 1);
     sem_post(&listener->called);
@@ -109,12 +108,11 @@ static void come_and_go(int count)
 
     queue_open(&queue, 0);
     for (int i = 0; i < count; i++) {
-        SCNetworkReachabilityRef target = make_due(&queue, &listener);
+        SCOPED_TARGET target = make_due(&queue, &listener);
 
         assert_true(queue_run(&queue));
         assert_int_equal(atomic_load(&listener.calls), 1);
         assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-        SCNetworkReachabilityRelease(target);
     }
     observer_settle();
     assert_int_equal(atomic_load(&queue.references), 0);
@@ -140,9 +138,7 @@ static void look_at_the_thread(SCNetworkReachabilityRef target, SCNetworkReachab
 {
     sigset_t blocked;
 
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
     pthread_getname_np(pthread_self(), at_once.name, sizeof at_once.name);
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     at_once.all_blocked = true;
@@ -175,8 +171,7 @@ static void start_over(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
 
-    (void)flags;
-    (void)info;
+    (void)flags, (void)info;
     at_once.overlaps += at_once.inside++ != 0;
     at_once.calls++;
     SCNetworkReachabilitySetScheduler(target, NULL);
@@ -284,18 +279,14 @@ static void count_freed(const void *info)
 
 static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
 }
 
 static atomic_int performs;
 
 static void perform_never(void *info, void (*work)(void *argument), void *argument)
 {
-    (void)info;
-    (void)work;
-    (void)argument;
+    (void)info, (void)work, (void)argument;
     atomic_fetch_add(&performs, 1);
 }
 
@@ -306,7 +297,7 @@ static void schedule_and_release(int count)
     SCNetworkReachabilityContext context = { .release = count_freed };
 
     for (int i = 0; i < count; i++) {
-        SCNetworkReachabilityRef target = name_target();
+        SCOPED_TARGET target = name_target();
         const int before = atomic_load(&performs);
 
         assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
@@ -314,7 +305,6 @@ static void schedule_and_release(int count)
         observer_settle();
         assert_int_equal(atomic_load(&performs), before + 1);
         assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-        SCNetworkReachabilityRelease(target);
     }
 }
 

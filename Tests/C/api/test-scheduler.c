@@ -182,9 +182,7 @@ static void count_release(const void *info)
 
 static void perform_never(void *info, void (*work)(void *argument), void *argument)
 {
-    (void)info;
-    (void)work;
-    (void)argument;
+    (void)info, (void)work, (void)argument;
 }
 
 TEST(a_refused_scheduler_is_released_if_it_was_retained)
@@ -237,9 +235,7 @@ static void perform_hook(void *info, void (*work)(void *argument), void *argumen
 
 static void call_hook(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
     strncat(hooks.order, "c", 2);
 }
 
@@ -499,8 +495,7 @@ static struct {
 
 static void hold_up(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)info;
+    (void)target, (void)info;
     if (atomic_fetch_add(&held.inside, 1) != 0)
         atomic_fetch_add(&held.overlaps, 1);
     if (!queue_is_here(&held.queue))
@@ -610,8 +605,7 @@ static struct {
 
 static void note(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)info;
+    (void)target, (void)info;
     atomic_fetch_add(&many.overlaps, atomic_fetch_add(&many.inside, 1) != 0);
     atomic_fetch_add(&many.elsewhere, !queue_is_here(&many.queue));
     atomic_fetch_add(&many.never, flags != 0 && flags != R);

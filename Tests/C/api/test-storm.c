@@ -325,8 +325,7 @@ static void wait_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFl
 {
     int none = -1;
 
-    (void)flags;
-    (void)info;
+    (void)flags, (void)info;
     if (atomic_compare_exchange_strong(&queued.first, &none, target == queued.targets[0] ? 0 : 1)) {
         sem_post(&queued.entered);
         sem_wait(&queued.go_on);
@@ -409,8 +408,7 @@ static void check_change(SCNetworkReachabilityRef target, SCNetworkReachabilityF
 {
     unsigned number;
 
-    (void)target;
-    (void)info;
+    (void)target, (void)info;
     unit_complain_if(atomic_fetch_add(&several.inside, 1) != 0, "calls on two loops at a time");
     number = atomic_fetch_add(&several.calls, 1);
     unit_complain_if(flags != cycle[number % 3], "a change that was reported before, or in the wrong order");

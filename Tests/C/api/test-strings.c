@@ -285,7 +285,7 @@ TEST_WITH(NULL, names_end, a_description_holds_the_state_and_result_of_a_look_up
 
     names_begin();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        SCNetworkReachabilityRef target = SCNetworkReachabilityRetain(expect_name(rows[i].name));
+        SCOPED_TARGET target = SCNetworkReachabilityRetain(expect_name(rows[i].name));
 
         EXPECT_RESOLVER(target, "not looked up");
         watcher_schedule(&watcher, target);
@@ -293,7 +293,6 @@ TEST_WITH(NULL, names_end, a_description_holds_the_state_and_result_of_a_look_up
         EXPECT_RESOLVER(target, rows[i].words);
         watcher_stop(&watcher);
         EXPECT_RESOLVER(target, "not looked up");
-        SCNetworkReachabilityRelease(target);
     }
 }
 

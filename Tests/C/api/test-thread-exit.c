@@ -156,8 +156,7 @@ static struct {
 
 static void note_and_exit(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)info;
+    (void)target, (void)info;
     atomic_store(&library.flags, flags);
     sem_post(&library.called);
     pthread_exit(NULL);
@@ -213,8 +212,7 @@ static void release_hook(const void *info)
 
 static void exit_in_callback(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
+    (void)target, (void)flags;
     if (info != NULL)
         pthread_exit(NULL);
 }

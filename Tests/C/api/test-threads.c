@@ -82,13 +82,12 @@ static void *query_targets(void *unused)
     char text[512];
 
     for (size_t i = 0; !shared.done; i++) {
-        const SCNetworkReachabilityRef target = SCNetworkReachabilityRetain(shared.targets[i % TARGETS]);
+        SCOPED_TARGET target = SCNetworkReachabilityRetain(shared.targets[i % TARGETS]);
 
         (void)expect_flags_of(target);
         (void)SCNetworkReachabilityGetPath(target, &path);
         (void)SCNetworkReachabilityGetDescription(target, text, sizeof text);
         (void)SCNetworkReachabilityGetResolvedAddresses(target, &address, 1);
-        SCNetworkReachabilityRelease(target);
     }
     return unused;
 }
@@ -119,14 +118,12 @@ static void *reschedule(void *unused)
 static void *create_and_release(void *unused)
 {
     while (!shared.done) {
-        SCNetworkReachabilityRef target = expect_target("198.51.100.9");
-        SCRunLoopRef loop = SCRunLoopCreate();
+        SCOPED_TARGET target = expect_target("198.51.100.9");
+        SCOPED_LOOP loop = SCRunLoopCreate();
 
         SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode);
         SCRunLoopPerform(loop, 0);
         SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode);
-        SCNetworkReachabilityRelease(target);
-        SCRunLoopRelease(loop);
     }
     return unused;
 }

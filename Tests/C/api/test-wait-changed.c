@@ -221,14 +221,13 @@ TEST(a_reachable_target_that_does_not_change_sleeps_for_the_time)
     const double started = watcher_now();
 
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
-        SCNetworkReachabilityRef target = expect_target(addresses[i]);
+        SCOPED_TARGET target = expect_target(addresses[i]);
         struct waiting waiting = { .target = target, .seconds = MOMENT };
 
         run_wait(&waiting);
         waiting_here = NULL;
         assert_int_equal(waiting.result, 0);
         assert_true((waiting.path.flags & R) != 0);
-        SCNetworkReachabilityRelease(target);
     }
     assert_true(watcher_now() - started >= MOMENT * (sizeof addresses / sizeof addresses[0]));
 }

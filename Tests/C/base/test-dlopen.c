@@ -103,8 +103,7 @@ static const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway
 
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)info;
+    (void)target, (void)info;
     MUST(flags == kSCNetworkReachabilityFlagsReachable);
     calls++;
 }
@@ -185,9 +184,7 @@ static bool await_post(sem_t *semaphore)
 
 static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
     sem_post(&call_made);
 }
 

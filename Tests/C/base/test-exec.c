@@ -78,10 +78,9 @@ static atomic_bool done;
 static void *make_loops(void *unused)
 {
     while (!done) {
-        SCRunLoopRef loop = SCRunLoopCreate();
+        SCOPED_LOOP loop = SCRunLoopCreate();
 
         MUST(loop != NULL);
-        SCRunLoopRelease(loop);
     }
     return unused;
 }
@@ -90,10 +89,9 @@ static void *make_targets(void *unused)
 {
     MUST(unshare(CLONE_NEWNET) == 0); /* a new namespace: each target opens all that it needs */
     while (!done) {
-        SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
+        SCOPED_TARGET target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
 
         MUST(target != NULL);
-        SCNetworkReachabilityRelease(target);
     }
     return unused;
 }

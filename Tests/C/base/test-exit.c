@@ -11,6 +11,7 @@
 #include "support/busy.h"
 #include "support/namespace.h"
 #include "support/program.h"
+#include "support/scoped.h"
 #include "support/unit.h"
 #include "support/writer.h"
 
@@ -150,8 +151,8 @@ static void *use(void *unused)
 {
     pthread_barrier_wait(&barrier);
     for (;;) {
-        SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
-        SCRunLoopRef loop = SCRunLoopCreate();
+        SCOPED_TARGET target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
+        SCOPED_LOOP loop = SCRunLoopCreate();
         SCNetworkReachabilityFlags flags;
 
         MUST(target != NULL && loop != NULL);
@@ -159,8 +160,6 @@ static void *use(void *unused)
         MUST(SCRunLoopPerform(loop, 0) == 0);
         MUST(SCNetworkReachabilityGetFlags(busy.targets[BUSY_QUERIED], &flags));
         MUST(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
-        SCNetworkReachabilityRelease(target);
-        SCRunLoopRelease(loop);
     }
     return unused;
 }
@@ -209,9 +208,7 @@ PART(by_another_thread)
 
 static void end_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
     exit(chosen);
 }
 

@@ -479,9 +479,7 @@ static struct resolver_reply find_name(const char *name)
 
 static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
 }
 
 static void schedule_on_queue(struct queue *queue, SCNetworkReachabilityRef target)

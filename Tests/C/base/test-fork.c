@@ -314,9 +314,7 @@ static void expect_callbacks(struct receiver *receiver, struct writer *by, unsig
 
 static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
 }
 
 static void expect_target_refused(SCNetworkReachabilityRef target)
@@ -435,8 +433,7 @@ static void expect_fresh_start(unsigned number)
 
 static void leave(struct receiver *changing, struct receiver *expiring)
 {
-    (void)changing;
-    (void)expiring;
+    (void)changing, (void)expiring;
 }
 
 static void call_everything_and_release(struct receiver *receiver)
@@ -1458,9 +1455,7 @@ static struct {
 
 static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
     storm.calls++;
 }
 
@@ -1497,10 +1492,9 @@ static void create_and_release_once(SCNetworkReachabilityRef target)
 static void *create_and_release(void *unused)
 {
     while (!storm.done) {
-        SCNetworkReachabilityRef target = target_behind(1);
+        SCOPED_TARGET target = target_behind(1);
 
         create_and_release_once(target);
-        SCNetworkReachabilityRelease(target);
     }
     return unused;
 }

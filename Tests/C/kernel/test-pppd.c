@@ -235,9 +235,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, st
 
 static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
     calls++;
 }
 

@@ -121,16 +121,13 @@ static void expect_waiting_thread(SCNetworkReachabilityRef target)
 
 static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
+    (void)target, (void)flags;
     atomic_fetch_add((atomic_int *)info, 1);
 }
 
 static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
 }
 
 /* ---- From the first to the last --------------------------------------------------------------------------------- */
@@ -858,9 +855,7 @@ static void note_hook(const void *info)
 
 static void drop_work(void *info, void (*work)(void *argument), void *argument)
 {
-    (void)info;
-    (void)work;
-    (void)argument;
+    (void)info, (void)work, (void)argument;
 }
 
 /* The thread may hold a target for a moment, but never its last reference. */

@@ -326,8 +326,7 @@ static void run_called(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 {
     struct run *run = info;
 
-    (void)target;
-    (void)flags;
+    (void)target, (void)flags;
     run->calls++;
     if (run->inside != NULL)
         run->inside(run);
@@ -630,8 +629,7 @@ static void drive_too(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
     struct rivals *rivals = info;
     pthread_t thread;
 
-    (void)target;
-    (void)flags;
+    (void)target, (void)flags;
     rivals->nested = SCRunLoopPerform(rivals->loop, 0) == 0; /* the same thread may drive it again */
     pthread_create(&thread, NULL, drive_elsewhere, rivals);
     pthread_join(thread, NULL);

@@ -49,8 +49,7 @@ static struct {
 
 static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)info;
+    (void)target, (void)info;
     received.calls++;
     received.flags = flags;
     sem_post(&received.called);

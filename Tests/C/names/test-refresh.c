@@ -67,10 +67,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 /* No timer expires: the test makes each pass. */
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old)
 {
-    (void)fd;
-    (void)flags;
-    (void)value;
-    (void)old;
+    (void)fd, (void)flags, (void)value, (void)old;
     return 0;
 }
 

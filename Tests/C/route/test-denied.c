@@ -130,11 +130,10 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, flags_unknown_to_a_socket_are_not_set)
     }
     namespace_ip("route add default dev a");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        SCNetworkReachabilityRef target = expect_target(rows[i].address);
+        SCOPED_TARGET target = expect_target(rows[i].address);
 
         if (expect_flags_of(target) != rows[i].flags || expect_path_of(target).flags != rows[i].flags)
             fail_msg("%s: 0x%x", rows[i].address, expect_flags_of(target));
-        SCNetworkReachabilityRelease(target);
     }
     if (tun >= 0)
         close(tun);

@@ -320,10 +320,9 @@ TEST_EACH(without_a_protocol_the_ports_choose_nothing, families)
     leg = expect_path_of(first).interfaceName[0];
     SCNetworkReachabilityRelease(first);
     for (; flow.local_port < LEG_PORTS; flow.local_port++) {
-        SCNetworkReachabilityRef target = target_of(&flow);
+        SCOPED_TARGET target = target_of(&flow);
 
         assert_int_equal(expect_path_of(target).interfaceName[0], leg);
-        SCNetworkReachabilityRelease(target);
     }
 }
 
@@ -341,7 +340,7 @@ TEST_EACH(a_flow_on_a_dead_leg_is_not_reachable, families)
                                         .protocol = IPPROTO_UDP,
                                         .local_port = (uint16_t)(4000 + i),
                                         .remote_port = 53 };
-        SCNetworkReachabilityRef target = target_of(&flow);
+        SCOPED_TARGET target = target_of(&flow);
         const struct verdict verdict = connect_as(&flow);
 
         if (verdict.mtu == LEG_MTU)
@@ -349,7 +348,6 @@ TEST_EACH(a_flow_on_a_dead_leg_is_not_reachable, families)
         else
             EXPECT(target, R, None);
         dead += verdict.mtu == LEG_MTU;
-        SCNetworkReachabilityRelease(target);
     }
     assert_in_range(dead, 1, LEG_PORTS - 1);
     EXPECT_ADDRESS(row->far, R, None);

@@ -809,8 +809,7 @@ static bool unschedule(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 
 static void count(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
+    (void)target, (void)flags;
     ++*(int *)info;
 }
 

@@ -385,14 +385,13 @@ TEST(a_link_local_local_address_selects_its_interface)
     namespace_await_addresses();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *interface = rows[i].interface[0] != '\0' ? rows[i].interface : NULL;
-        SCNetworkReachabilityRef target = expect_bound_pair(rows[i].local, rows[i].remote, interface);
+        SCOPED_TARGET target = expect_bound_pair(rows[i].local, rows[i].remote, interface);
 
         if (can_connect(&rows[i]) != (rows[i].flags != 0))
             fail_msg("the kernel disagrees: %s to %s over %s", rows[i].local, rows[i].remote, rows[i].interface);
         expect_result(target, rows[i].flags,
                       rows[i].flags != 0 ? kSCNetworkReachabilityReasonNone : kSCNetworkReachabilityReasonNoRoute, NULL,
                       rows[i].local, (int)i);
-        SCNetworkReachabilityRelease(target);
     }
 }
 

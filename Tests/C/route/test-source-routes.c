@@ -453,8 +453,7 @@ TEST(a_change_during_a_long_dump_makes_its_result_unknown)
 
 static void ignore_message(void *info, const struct message *message)
 {
-    (void)info;
-    (void)message;
+    (void)info, (void)message;
 }
 
 /* The message says the rest. */

@@ -139,7 +139,7 @@ TEST(the_end_of_an_existing_tunnel_is_a_change_for_copy_next_change)
     begin();
     add_tunnel("remote 198.51.100.9");
     for (int fetched_before = 0; fetched_before < 2; fetched_before++) {
-        const SCNetworkReachabilityRef silent = expect_target(INNER);
+        SCOPED_TARGET silent = expect_target(INNER);
         SCNetworkReachabilityRef changed;
 
         if (fetched_before)
@@ -152,7 +152,6 @@ TEST(the_end_of_an_existing_tunnel_is_a_change_for_copy_next_change)
         assert_null(SCRunLoopCopyNextChange(loop, NULL));
         SCNetworkReachabilityRelease(changed);
         assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(silent, loop, kSCRunLoopDefaultMode));
-        SCNetworkReachabilityRelease(silent);
     }
 }
 

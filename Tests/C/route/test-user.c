@@ -124,9 +124,7 @@ TEST_EACH(the_next_run_of_a_loop_evaluates_for_the_new_user, families)
 
 static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
 }
 
 /* Keeps the right to change the network. Changes it as soon as something is written to the pipe. */

@@ -88,8 +88,7 @@ int __wrap_genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_
     _Alignas(struct nlmsghdr) char bytes[1024] = { 0 };
     struct nlmsghdr *header = mnl_nlmsg_put_header(bytes);
 
-    (void)genetlink;
-    (void)flags;
+    (void)genetlink, (void)flags;
     assert_int_equal(command, WG_CMD_GET_DEVICE);
     assert_int_equal(attribute, WGDEVICE_A_IFINDEX);
     link_reads++;

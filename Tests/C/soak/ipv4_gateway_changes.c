@@ -80,8 +80,7 @@ static int set_equal_routes(change bits, struct world *world, struct change_made
 
 static int delete_equal_route(change bits, struct world *world, struct change_made *ret)
 {
-    (void)bits;
-    (void)world;
+    (void)bits, (void)world;
     snprintf(ret->prefix, sizeof ret->prefix, "0.0.0.0/0");
     return world_run("route delete default metric 5", &ret->text) ? 0 : ESRCH;
 }

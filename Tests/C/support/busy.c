@@ -13,9 +13,7 @@ struct busy busy;
 
 static void count(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
     busy.calls++;
 }
 
@@ -23,9 +21,7 @@ static sem_t called;
 
 static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
-    (void)info;
+    (void)target, (void)flags, (void)info;
     sem_post(&called);
 }
 

@@ -125,8 +125,7 @@ static bool enter(void)
 
 static int remove_below(const char *path, const struct stat *status, int type, struct FTW *where)
 {
-    (void)status;
-    (void)type;
+    (void)status, (void)type;
     return where->level == 0 ? 0 : remove(path);
 }
 

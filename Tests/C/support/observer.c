@@ -15,8 +15,7 @@ static const struct writer_route any_route = { .prefix = "198.51.100.0/24" };
 
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
+    (void)target, (void)flags;
     sem_post(info);
 }
 

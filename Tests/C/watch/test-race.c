@@ -215,8 +215,7 @@ static struct {
 
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)info;
+    (void)target, (void)info;
     scheduled.reported = flags;
 }
 

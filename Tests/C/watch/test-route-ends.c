@@ -67,10 +67,9 @@ static void expect_ends(const SCNetworkReachabilityFlags before[KINDS], double e
         }
     }
     for (unsigned i = 0; i < KINDS; i++) {
-        SCNetworkReachabilityRef fresh = expect_target(kinds[i].target);
+        SCOPED_TARGET fresh = expect_target(kinds[i].target);
 
         assert_int_equal(expect_flags_of(fresh), expect_flags_of(watchers[i].target));
-        SCNetworkReachabilityRelease(fresh);
     }
 }
 

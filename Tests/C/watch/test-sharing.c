@@ -653,8 +653,7 @@ static void come_back_on_other_loop(void)
 
 static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)target;
-    (void)flags;
+    (void)target, (void)flags;
     ++*(unsigned *)info;
 }
 

@@ -804,8 +804,7 @@ TEST(a_former_bridge_port_still_exists)
 
 static void ignore(void *info, const struct message *message)
 {
-    (void)info;
-    (void)message;
+    (void)info, (void)message;
 }
 
 /* The reply is newer than the messages that were read: its link is still down in the link table. */
