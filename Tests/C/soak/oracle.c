@@ -34,6 +34,8 @@ struct reply {
     uint8_t source[16];
     struct leg legs[4];
     size_t leg_count;
+    uint8_t first[16]; /* of the prefix */
+    bool nexthop;      /* an object that IPv6 routes can share: then the route may be another one */
 };
 
 struct query {
@@ -89,6 +91,12 @@ static struct reply read_reply(const struct nlmsghdr *header)
         switch (attribute->rta_type) {
         case RTA_OIF:
             memcpy(&reply.oif, RTA_DATA(attribute), sizeof reply.oif);
+            break;
+        case RTA_DST:
+            memcpy(reply.first, RTA_DATA(attribute), RTA_PAYLOAD(attribute) < 16 ? RTA_PAYLOAD(attribute) : 16);
+            break;
+        case RTA_NH_ID:
+            reply.nexthop = route->rtm_family == AF_INET6;
             break;
         case RTA_GATEWAY:
         case RTA_VIA:
@@ -458,13 +466,24 @@ static bool leaves_with_source(const struct query *query)
     return query->family == AF_INET || query->oif == 0 || connect_socket(query, source) != CONNECTION_REFUSED;
 }
 
+/* Whether the reply names a route that cannot lead to the address. */
+static bool is_another_route(const struct reply *reply, const uint8_t address[16])
+{
+    const unsigned bytes = reply->bits / 8, rest = reply->bits % 8;
+
+    return reply->error == 0 && reply->nexthop && reply->bits <= 128 &&
+           (memcmp(reply->first, address, bytes) != 0 ||
+            (rest != 0 && (reply->first[bytes] ^ address[bytes]) >> (8 - rest) != 0));
+}
+
 static bool is_reached(struct query query, const uint8_t probe[16])
 {
     struct reply reply;
 
     query.destination = probe;
     reply = query_route(&query);
-    return reply.error == 0 && reply.type != RTN_LOCAL && (reply.bits == BITS_UNKNOWN || reply.bits <= 1);
+    return reply.error == 0 && reply.type != RTN_LOCAL &&
+           (reply.bits == BITS_UNKNOWN || reply.bits <= 1 || is_another_route(&reply, probe));
 }
 
 /* The flags of the first probe that matches a default route, or half of one. A route that only a socket shows is that
@@ -487,6 +506,8 @@ static SCNetworkReachabilityFlags flags_of_default(int family, const struct spec
 
         if (reply.error == 0 && reply.bits == BITS_UNKNOWN && i < 2 &&
             is_reached(query, probes[family == AF_INET6][1 - i]))
+            reply.bits = 0;
+        if (is_another_route(&reply, query.destination) && (i != 1 || is_reached(query, probes[family == AF_INET6][0])))
             reply.bits = 0;
         if (reply.error == 0 && reply.bits <= 1 && reply.type != RTN_LOCAL && leaves_with_source(&query))
             return family == AF_INET ? flags_of_match(&query, &reply) : flags_of_address(&query);
