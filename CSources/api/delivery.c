@@ -133,11 +133,11 @@ static bool follow_hop(struct target_state *state, const struct path *path)
                                     .index = path->index,
                                     .delivered = hop->delivered,
                                     .settled = hop->settled,
-                                    .told = hop->told };
+                                    .returned = hop->returned };
     if (path->hop == PATH_HOP_RESPONDS || path->hop == PATH_HOP_FAILED)
         hop->failed = path->hop == PATH_HOP_FAILED;
     if (path->hop != PATH_HOP_UNREAD && !hop->settled) {
-        if (!hop->told)
+        if (!hop->returned)
             hop->delivered = hop->failed;
         else if (path->hop == PATH_HOP_UNKNOWN)
             hop->failed = false; /* the kernel has forgotten it, and the monitor would not notice that it responds */
@@ -190,7 +190,7 @@ void delivery_settle_locked(struct SCNetworkReachability *target, unsigned extra
         hop->index = path->index;
         if (!next_hop_find(path, &hop->address))
             hop->address = (struct address){ 0 };
-        hop->told = true;
+        hop->returned = true;
         hop->delivered = path->next_hop == kSCNetworkReachabilityNextHopFailed;
         hop->failed = hop->delivered;
     }

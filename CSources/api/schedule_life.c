@@ -146,18 +146,17 @@ static void begin_delivered_locked(struct SCNetworkReachability *target, const s
 {
     struct target_state *state = target->state;
     const struct outcome before = state->delivered;
-    struct target_hop *hop = state->parts->hop, hop_before = { 0 };
+    struct target_hop *hop = state->parts->hop;
+    const bool had_failed = hop != NULL && hop->delivered;
 
-    if (hop != NULL)
-        hop_before = *hop;
     delivery_set_current_locked(target, path);
     delivery_set_delivered_locked(target);
+    if (hop != NULL && hop->returned)
+        hop->delivered = had_failed;
     if (path->flow_unsettled && !before.flow_unsettled) {
         state->delivered.flow = before.flow;
         state->delivered.flow_unsettled = false;
     }
-    if (hop != NULL && (hop->index != hop_before.index || !address_equal(&hop->address, &hop_before.address)))
-        hop->told = false;
 }
 
 /* Evaluates without waiting for RTNL. The loop's monitor evaluates again later, after the barrier. Returns 0 or an

@@ -55,10 +55,8 @@ static const struct rule_reading *read_rules(struct rtnetlink *rtnetlink, uint8_
         return reading;
     *reading = (struct rule_reading){ .is_standard = true, .chooses_tables = true };
     error = dump_rules(&rtnetlink->requests, rtnetlink->buffer, family, check_rule, reading);
-    if (error == EAGAIN)
-        *reading = (struct rule_reading){ 0 };
-    else
-        reading->error = error;
+    if (error != 0)
+        *reading = (struct rule_reading){ .error = error == EAGAIN ? 0 : error };
     reading->read = (reading->error == 0 || netlink_is_withheld(error)) && !rtnetlink->groups_refused;
     return reading;
 }

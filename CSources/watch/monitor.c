@@ -134,7 +134,7 @@ static int read_rules(struct monitor *monitor, struct changes *changes)
 
     monitor->shares = SHARING_NONE;
     error = routing_policy_is_standard(&monitor->rtnetlink, &is_standard);
-    if (error != 0 && error != NETLINK_DENIED)
+    if (error != 0 && !netlink_is_withheld(error))
         return error;
     monitor->rules_known = true;
     if (is_standard)
