@@ -2,9 +2,11 @@
 #include "soak/network_watch.h"
 
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "soak/network_oracle.h"
+#include "soak/oracle.h"
 #include "support/expect.h"
 
 /* ---- Comparison ------------------------------------------------------------------------------------------------- */
@@ -120,20 +122,47 @@ void network_targets_close(struct network_targets *targets, struct executors *ex
 
 /* ---- The check -------------------------------------------------------------------------------------------------- */
 
+static int compare_interfaces(const void *a, const void *b)
+{
+    const SCNetworkReachabilityWay *left = a, *right = b;
+
+    return (left->interfaceIndex > right->interfaceIndex) - (left->interfaceIndex < right->interfaceIndex);
+}
+
+/* The metric of an IPv6 path may be that of another route, and interfaces are in the order of their metrics. */
+static void forget_metrics(struct network_view *view)
+{
+    view->network.ipv6.metric = 0;
+    for (uint32_t i = 0; i < view->network.wayCount && i < NETWORK_WAYS; i++)
+        view->ways[i].ipv6.metric = 0;
+    qsort(view->ways, view->network.wayCount < NETWORK_WAYS ? view->network.wayCount : NETWORK_WAYS,
+          sizeof view->ways[0], compare_interfaces);
+}
+
+static const char *find_promised_difference(struct network_view left, struct network_view right)
+{
+    if (oracle_ipv6_routes_share_a_nexthop()) {
+        forget_metrics(&left);
+        forget_metrics(&right);
+    }
+    return find_difference(&left, &right);
+}
+
 static bool target_agrees(struct network_target *item, const struct network_view *fresh, struct text *ret_wrong)
 {
-    struct network_view now;
+    struct network_view now, reported;
     const char *difference;
 
     unit_complain_if(!get_view(item->target, &now), "GetNetwork failed");
-    difference = find_difference(&now, fresh);
+    difference = find_promised_difference(now, *fresh);
     if (difference != NULL) {
         text_add(ret_wrong, "GetNetwork: %s is not that of a new target; ", difference);
         return false;
     }
     pthread_mutex_lock(&item->lock);
-    difference = find_difference(&item->reported, &now);
+    reported = item->reported;
     pthread_mutex_unlock(&item->lock);
+    difference = find_promised_difference(reported, now);
     if (difference != NULL)
         text_add(ret_wrong, "GetNetwork: %s is not that of the last callback; ", difference);
     return difference == NULL;

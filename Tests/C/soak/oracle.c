@@ -687,18 +687,23 @@ SCNetworkReachabilityFlags oracle_default_flags(int family, const char *interfac
     return flags_of_default(family, &any, oif);
 }
 
-void oracle_dump_links(void (*add)(const struct nlmsghdr *message, void *info), void *info)
+static void dump(uint16_t type, uint8_t family, void (*add)(const struct nlmsghdr *message, void *info), void *info)
 {
     struct {
         struct nlmsghdr header;
-        struct ifinfomsg link;
-    } request = { .header = { .nlmsg_len = sizeof request,
-                              .nlmsg_type = RTM_GETLINK,
-                              .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
-                              .nlmsg_seq = UINT32_MAX } };
+        union {
+            struct ifinfomsg link;
+            struct rtmsg route;
+        } of;
+    } request = { .header = {
+                      .nlmsg_len = NLMSG_LENGTH(type == RTM_GETLINK ? sizeof request.of.link : sizeof request.of.route),
+                      .nlmsg_type = type,
+                      .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+                      .nlmsg_seq = UINT32_MAX } };
     _Alignas(struct nlmsghdr) static char bytes[65536];
 
-    assert_int_equal(send(oracle_fd, &request, sizeof request, 0), sizeof request);
+    *(uint8_t *)&request.of = family; /* the first byte of both */
+    assert_int_equal(send(oracle_fd, &request, request.header.nlmsg_len, 0), request.header.nlmsg_len);
     for (;;) {
         ssize_t left = recv(oracle_fd, bytes, sizeof bytes, 0);
 
@@ -709,6 +714,44 @@ void oracle_dump_links(void (*add)(const struct nlmsghdr *message, void *info), 
             add(at, info);
         }
     }
+}
+
+void oracle_dump_links(void (*add)(const struct nlmsghdr *message, void *info), void *info)
+{
+    dump(RTM_GETLINK, AF_UNSPEC, add, info);
+}
+
+struct nexthop_users {
+    uint32_t ids[256];
+    size_t count;
+    bool shared;
+};
+
+static void note_nexthop(const struct nlmsghdr *message, void *info)
+{
+    struct nexthop_users *users = info;
+    const struct rtmsg *route = NLMSG_DATA(message);
+    int left = (int)RTM_PAYLOAD(message);
+    uint32_t id = 0;
+
+    for (const struct rtattr *attribute = RTM_RTA(route); RTA_OK(attribute, left);
+         attribute = RTA_NEXT(attribute, left))
+        if (attribute->rta_type == RTA_NH_ID)
+            memcpy(&id, RTA_DATA(attribute), sizeof id);
+    if (id == 0)
+        return;
+    for (size_t i = 0; i < users->count; i++)
+        users->shared = users->shared || users->ids[i] == id;
+    if (users->count < COUNT(users->ids))
+        users->ids[users->count++] = id;
+}
+
+bool oracle_ipv6_routes_share_a_nexthop(void)
+{
+    struct nexthop_users users = { .count = 0 };
+
+    dump(RTM_GETROUTE, AF_INET6, note_nexthop, &users);
+    return users.shared;
 }
 
 /* Whether the kernel may choose among several legs, also by ports. */

@@ -24,6 +24,9 @@ SCNetworkReachabilityFlags oracle_default_flags(int family, const char *interfac
 struct nlmsghdr;
 void oracle_dump_links(void (*add)(const struct nlmsghdr *message, void *info), void *info);
 
+/* Whether two IPv6 routes have one nexthop object. Linux may return one of them for the other, with its metric. */
+bool oracle_ipv6_routes_share_a_nexthop(void);
+
 /* The source address of packets to a spec that is reachable. False: not known. */
 bool oracle_source(const struct spec *spec, struct sockaddr_storage *ret);
 
