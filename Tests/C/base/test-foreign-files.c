@@ -701,7 +701,7 @@ static void ask_from_another_namespace(void)
     target = expect_target(DESTINATION);
     EXPECT(target, R, None);
     count = find_descriptors(numbers);
-    assert_int_equal(count, 3); /* with `home` */
+    assert_int_equal(count, 4); /* with `home`, and the socket for neighbours */
     for (size_t i = 0; i < count; i++)
         if (numbers[i] != home)
             plant(current_kind, numbers[i]);
