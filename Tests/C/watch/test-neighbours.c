@@ -58,7 +58,7 @@ static void await_report(SCNetworkReachabilityFlags flags)
  * again. */
 TEST(a_dead_ipv6_router_that_is_probed_while_a_target_is_evaluated)
 {
-    namespace_sysctl("net.ipv6.conf.a.router_probe_interval", "1");
+    namespace_sysctl("net.ipv6.conf.a.router_probe_interval", "3");
     namespace_sysctl("net.ipv6.neigh.a.retrans_time_ms", "900");
     namespace_ip("-6 route add default via 2001:db8::1 dev a metric 100");
     namespace_ip("-6 route add default dev c metric 200");
