@@ -90,7 +90,7 @@ struct target_hop {
     uint32_t index;
     bool failed, delivered; /* has it failed: now, and by the last callback */
     bool settled;           /* the first pass has read it: the first evaluation of a schedule does not */
-    bool returned;          /* until then: a call has returned it, and that is `delivered` */
+    bool returned;          /* a call has returned it before that: `delivered` is what it returned */
 };
 
 /* The network path that was reported last. Under the target's lock. */

@@ -141,7 +141,8 @@ static int end_dump(struct reading *reading)
     return error;
 }
 
-/* *ret_more: more datagrams than this one must be read. If all routes are in one, the kernel can skip none. */
+/* *ret_more: one datagram was not enough. After a deletion between two datagrams, the kernel can skip routes. But it
+ * lists the table "local", which is not empty, at the end: if the second datagram has no route, it has skipped none. */
 static int read_one_datagram(struct reading *reading, bool *ret_more)
 {
     int error = start_dump(reading);

@@ -10,8 +10,8 @@
  * errno. EOPNOTSUPP: a kernel before 5.0. */
 int neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address, uint16_t *ret_state);
 
-/* A socket for that, kept from one call of the program to the next. Apart from the one for routes, as a call may wait
- * for RTNL, and the other calls for it. */
+/* A socket for neighbours_query, kept between two calls of the program. It is not the socket for routes: this query may
+ * wait for RTNL, and route queries would wait with it. */
 struct neighbour_socket {
     pthread_mutex_t lock;
     struct netlink requests;

@@ -67,9 +67,10 @@ void runloop_unlock(SCRunLoopRef loop);
 int runloop_add_source_locked(SCRunLoopRef loop, struct source *source);
 void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
 
-/* A source that replaces its descriptors calls the first before it closes those that are still its own, and the
- * second after it has opened others, which returns 0 or an errno. */
+/* The source is about to close its descriptors, to open others. */
 void runloop_source_closing_locked(SCRunLoopRef loop, const struct source *source);
+
+/* The source has opened other descriptors, after it or the program has closed those before. Returns 0 or an errno. */
 int runloop_source_reopened_locked(SCRunLoopRef loop, struct source *source);
 
 /* process_user() when the current pass began, for sources that run. If the user changes while the thread waits, all
