@@ -458,6 +458,8 @@ void namespace_await_running(const char *interface, bool running)
 {
     if (!await(RTMGRP_LINK, running ? holds_running : holds_not_running, interface))
         fail_msg("%s is still %s a carrier", interface, running ? "without" : "with");
+    if (running)
+        namespace_await_addresses();
 }
 
 static bool holds_gone(const void *interface)

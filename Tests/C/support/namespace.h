@@ -63,7 +63,8 @@ bool namespace_kernel_is_older(int major, int minor);
 /* A non-blocking socket that receives the messages of these RTMGRP_... */
 int namespace_listen(unsigned groups);
 
-/* Waits until the IFF_RUNNING flag of an interface is set, or not: the kernel changes it with a delay. */
+/* Waits until the IFF_RUNNING flag of an interface is set, or not: the kernel changes it with a delay. With a carrier,
+ * IPv6 addresses begin to settle, so this waits for them, too: what they report would disturb a test that counts. */
 void namespace_await_running(const char *interface, bool running);
 
 /* Waits until there is no interface of this name. */
