@@ -289,15 +289,15 @@ static int local_failure(int error)
     return path_from_error(error, false, &path) ? kSCStatusReachabilityUnknown : error;
 }
 
-/* netlink_receive on the socket for requests. Only before it was connected could other processes send to it, so the
- * loop ends. */
+/* netlink_receive on the socket for requests. If only other processes fill its queue, messages were lost: -ENOBUFS. */
 static ssize_t receive_datagram(struct rtnetlink *rtnetlink, struct span *ret)
 {
-    ssize_t length;
+    ssize_t length = NETLINK_FOREIGN;
 
-    do
+    for (unsigned count = 0; count < LOST_LIMIT && length == NETLINK_FOREIGN; count++)
         length = netlink_receive(&rtnetlink->requests, rtnetlink->buffer, NETLINK_BUFFER_SIZE);
-    while (length == NETLINK_FOREIGN);
+    if (length == NETLINK_FOREIGN)
+        length = -ENOBUFS;
     *ret = (struct span){ .start = rtnetlink->buffer, .length = length > 0 ? (size_t)length : 0 };
     return length;
 }
@@ -330,17 +330,21 @@ static int receive_reply(struct rtnetlink *rtnetlink, uint32_t sequence, struct 
     }
 }
 
+static bool may_have_more(ssize_t length)
+{
+    return length > 0 || length == -ENOBUFS || length == -EMSGSIZE || length == NETLINK_FOREIGN;
+}
+
 /* After an overrun the kernel drops messages, without another error, until the queue is empty. With RTNETLINK_LINKS,
- * messages about links and rules may be among them: both are read again when they are needed. */
+ * messages about links and rules may be among them: both are read again when they are needed. A process of root that
+ * sends to their groups can keep the queue full: then the next use finds the loss. */
 static void recover_from_overrun(struct rtnetlink *rtnetlink)
 {
-    struct span datagram;
-    ssize_t length;
+    ssize_t length = 1;
 
     count_overrun(rtnetlink);
-    do
-        length = receive_datagram(rtnetlink, &datagram);
-    while (length > 0 || length == -ENOBUFS || length == -EMSGSIZE);
+    for (unsigned count = 0; count < LOST_LIMIT && may_have_more(length); count++)
+        length = netlink_receive(&rtnetlink->requests, rtnetlink->buffer, NETLINK_BUFFER_SIZE);
     if (rtnetlink->events.socket.fd >= 0)
         return;
     link_table_clear(&rtnetlink->links);

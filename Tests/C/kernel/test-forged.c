@@ -234,7 +234,7 @@ TEST(malformed_and_oversized_forgeries_are_ignored)
     close(forger.fd);
 }
 
-/* The socket for events, after it has lost a message: processes fill its queue faster than the library reads. */
+/* A socket with groups, after it has lost a message: processes fill its queue faster than the library reads. */
 static struct {
     atomic_bool armed;
     int fd; /* less than 0: the next read of that socket begins it */
@@ -274,14 +274,19 @@ ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sock
     return sizeof forgery;
 }
 
+static void begin_endless(void)
+{
+    endless.fd = -1;
+    endless.reads = 0;
+    atomic_store(&endless.armed, true);
+}
+
 TEST(a_queue_that_never_ends_is_replaced)
 {
     struct watcher watcher;
 
     begin(&watcher);
-    endless.fd = -1;
-    endless.reads = 0;
-    atomic_store(&endless.armed, true);
+    begin_endless();
     namespace_ip("route delete default");
     EXPECT_CHANGE(&watcher, 0);
     atomic_store(&endless.armed, false);
@@ -289,6 +294,21 @@ TEST(a_queue_that_never_ends_is_replaced)
     assert_int_not_equal(own_address(endless.fd).nl_pid, endless.port); /* closed, or another socket has its number */
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R);
+}
+
+TEST(without_a_schedule_a_queue_that_never_ends_is_an_error)
+{
+    SCNetworkReachabilityFlags flags;
+    struct watcher watcher;
+
+    SCOPED_TARGET unscheduled = begin_with_unscheduled(&watcher);
+    watcher_stop(&watcher);
+    begin_endless();
+    assert_false(SCNetworkReachabilityGetFlags(unscheduled, &flags));
+    assert_int_equal(SCError(), ENOBUFS);
+    atomic_store(&endless.armed, false);
+    assert_true(endless.reads > 0);
+    EXPECT(unscheduled, R, None);
 }
 
 static struct {
