@@ -5,115 +5,76 @@
  * the branches above them. A pointer to an entry leads to its branch if the entry's bit is later than the bit that was
  * tested last. Otherwise it leads to its leaf. The branch of an entry is always above its leaf.
  *
- * The key of an address is its family, then its bits. Bits of a key count from 1.
+ * The key of an entry is the family of its address, the bits of the address, and the entry's place in memory. So no two
+ * keys are equal, and those of one address are in one subtree. Bits of a key count from 1.
  */
 #ifdef __linux__
 #include "pure/address_tree.h"
 
 #include <limits.h>
 
-static bool key_bit(const struct address *address, unsigned bit)
-{
-    const unsigned i = bit - 2;
+#define BIT_FAMILY  1u
+#define BIT_ADDRESS 2u
+#define BIT_PLACE   (BIT_ADDRESS + 128)
 
-    return bit == 1 ? address->family == AF_INET6 : (address->bytes[i / 8] >> (7 - i % 8) & 1) != 0;
+_Static_assert(BIT_PLACE + sizeof(uintptr_t) * CHAR_BIT - 1 <= UINT8_MAX, "a bit of a key has one byte");
+
+/* A bit before BIT_PLACE. */
+static bool address_bit(const struct address *address, unsigned bit)
+{
+    const unsigned i = bit - BIT_ADDRESS;
+
+    return bit == BIT_FAMILY ? address->family == AF_INET6 : (address->bytes[i / 8] >> (7 - i % 8) & 1) != 0;
 }
 
-/* Returns the first bit in which two keys differ; 0: they are equal. */
-static unsigned first_difference(const struct address *a, const struct address *b)
+static bool key_bit(const struct address_entry *entry, unsigned bit)
 {
-    if (a->family != b->family)
-        return 1;
-    for (unsigned i = 0; i < address_length(a); i++) {
-        const unsigned difference = a->bytes[i] ^ b->bytes[i];
+    return bit < BIT_PLACE ? address_bit(&entry->address, bit) : ((uintptr_t)entry >> (bit - BIT_PLACE) & 1) != 0;
+}
+
+/* Returns the first bit in which the keys of two entries differ. */
+static unsigned first_difference(const struct address_entry *a, const struct address_entry *b)
+{
+    if (a->address.family != b->address.family)
+        return BIT_FAMILY;
+    for (unsigned i = 0; i < address_length(&a->address); i++) {
+        const unsigned difference = a->address.bytes[i] ^ b->address.bytes[i];
 
         if (difference != 0)
-            return 2 + i * 8 + ((unsigned)__builtin_clz(difference) - 24);
+            return BIT_ADDRESS + i * 8 + ((unsigned)__builtin_clz(difference) - 24);
     }
-    return 0;
+    return BIT_PLACE + (unsigned)__builtin_ctzll((uintptr_t)a ^ (uintptr_t)b);
 }
 
-/* Follows the bits of a key that are before `end`. Returns the branch there, or a leaf, and the bit tested last. */
-static struct address_entry *descend_to_bit(const struct address_tree *tree, const struct address *key, unsigned end,
-                                            unsigned *ret_bit)
+void address_tree_add(struct address_tree *tree, struct address_entry *entry)
 {
-    struct address_entry *entry = tree->root;
-    unsigned bit = 0;
+    struct address_entry **place = &tree->root, *leaf = tree->root;
+    unsigned above = 0, bit;
+    bool side;
 
-    while (entry->bit > bit && entry->bit < end) {
-        bit = entry->bit;
-        entry = entry->child[key_bit(key, bit)];
+    entry->bit = 0;
+    if (tree->root == NULL) {
+        tree->root = entry;
+        return;
     }
-    *ret_bit = bit;
-    return entry;
-}
-
-/* Returns the only leaf that can have the key. */
-static struct address_entry *leaf_of_key(const struct address_tree *tree, const struct address *key)
-{
-    unsigned bit;
-
-    return descend_to_bit(tree, key, UINT_MAX, &bit);
-}
-
-static void add_branch(struct address_tree *tree, struct address_entry *entry, unsigned bit)
-{
-    const bool side = key_bit(&entry->address, bit);
-    struct address_entry **place = &tree->root;
-    unsigned above = 0;
-
+    for (; leaf->bit > above; leaf = leaf->child[key_bit(entry, above)])
+        above = leaf->bit;
+    bit = first_difference(leaf, entry);
+    above = 0;
     while ((*place)->bit > above && (*place)->bit < bit) {
         above = (*place)->bit;
-        place = &(*place)->child[key_bit(&entry->address, above)];
+        place = &(*place)->child[key_bit(entry, above)];
     }
+    side = key_bit(entry, bit);
     entry->bit = (uint8_t)bit;
     entry->child[side] = entry;
     entry->child[!side] = *place;
     *place = entry;
 }
 
-void address_tree_add(struct address_tree *tree, struct address_entry *entry)
-{
-    struct address_entry *leaf;
-    unsigned bit;
-
-    list_init(&entry->same);
-    entry->bit = 0;
-    if (tree->root == NULL) {
-        tree->root = entry;
-        return;
-    }
-    leaf = leaf_of_key(tree, &entry->address);
-    bit = first_difference(&leaf->address, &entry->address);
-    if (bit == 0)
-        list_append(&leaf->same, &entry->same);
-    else
-        add_branch(tree, entry, bit);
-}
-
-/* Puts `heir`, which has the same address, in the place of `entry`. */
-static void replace_entry(struct address_tree *tree, const struct address_entry *entry, struct address_entry *heir)
-{
-    struct address_entry **place = &tree->root;
-    unsigned bit = 0;
-
-    heir->bit = entry->bit;
-    heir->child[0] = entry->child[0];
-    heir->child[1] = entry->child[1];
-    /* Both pointers to the entry, to its branch and to its leaf, are on the way to the leaf. */
-    for (;;) {
-        if (*place == entry)
-            *place = heir;
-        if ((*place)->bit <= bit)
-            return;
-        bit = (*place)->bit;
-        place = &(*place)->child[key_bit(&heir->address, bit)];
-    }
-}
-
 /* Removes the leaf, and the branch above it, which then has one child. If that is another entry's branch, that entry
  * gets the branch of the removed one. */
-static void remove_leaf(struct address_tree *tree, const struct address_entry *entry)
+void address_tree_remove(struct address_tree *tree, struct address_entry *entry)
 {
     struct address_entry **place = &tree->root, **place_of_branch = NULL, **place_of_last = NULL, *last;
     unsigned bit = 0;
@@ -123,14 +84,14 @@ static void remove_leaf(struct address_tree *tree, const struct address_entry *e
             place_of_branch = place;
         place_of_last = place;
         bit = (*place)->bit;
-        place = &(*place)->child[key_bit(&entry->address, bit)];
+        place = &(*place)->child[key_bit(entry, bit)];
     }
     if (place_of_last == NULL) {
         tree->root = NULL;
         return;
     }
     last = *place_of_last;
-    *place_of_last = last->child[!key_bit(&entry->address, bit)];
+    *place_of_last = last->child[!key_bit(entry, bit)];
     if (last == entry)
         return;
     last->bit = entry->bit;
@@ -140,32 +101,12 @@ static void remove_leaf(struct address_tree *tree, const struct address_entry *e
         *place_of_branch = last;
 }
 
-void address_tree_remove(struct address_tree *tree, struct address_entry *entry)
-{
-    struct list *const same = entry->same.next;
-
-    if (leaf_of_key(tree, &entry->address) == entry) {
-        if (same == &entry->same)
-            remove_leaf(tree, entry);
-        else
-            replace_entry(tree, entry, container_of(same, struct address_entry, same));
-    }
-    list_remove(&entry->same);
-}
-
-static void visit_same(struct address_entry *leaf, void (*visit)(void *info, struct address_entry *entry), void *info)
-{
-    visit(info, leaf);
-    list_for_each(node, &leaf->same)
-        visit(info, container_of(node, struct address_entry, same));
-}
-
 /* The recursion is at most as deep as a key has bits. */
 static void visit_subtree(struct address_entry *entry, unsigned bit,
                           void (*visit)(void *info, struct address_entry *entry), void *info)
 {
     if (entry->bit <= bit) {
-        visit_same(entry, visit, info);
+        visit(info, entry);
         return;
     }
     visit_subtree(entry->child[0], entry->bit, visit, info);
@@ -184,12 +125,15 @@ static const struct address_entry *any_leaf(const struct address_entry *entry, u
 void address_tree_visit(const struct address_tree *tree, const struct address_prefix *prefix,
                         void (*visit)(void *info, struct address_entry *entry), void *info)
 {
-    struct address_entry *subtree;
-    unsigned bit;
+    struct address_entry *subtree = tree->root;
+    unsigned bit = 0;
 
     if (tree->root == NULL || prefix->length > address_length(&prefix->address) * 8)
         return;
-    subtree = descend_to_bit(tree, &prefix->address, prefix->length + 2u, &bit);
+    while (subtree->bit > bit && subtree->bit < BIT_ADDRESS + prefix->length) {
+        bit = subtree->bit;
+        subtree = subtree->child[address_bit(&prefix->address, bit)];
+    }
     if (address_in_prefix(&any_leaf(subtree, bit)->address, &prefix->address, prefix->length))
         visit_subtree(subtree, bit, visit, info);
 }
@@ -202,9 +146,10 @@ struct subtree {
     unsigned bit;
 };
 
+/* Whether it has one address. */
 static bool subtree_is_leaf(struct subtree subtree)
 {
-    return subtree.entry->bit <= subtree.bit;
+    return subtree.entry->bit <= subtree.bit || subtree.entry->bit >= BIT_PLACE;
 }
 
 /* The prefix that the addresses of a subtree share. The subtree has one family. */
@@ -212,7 +157,8 @@ static struct address_prefix subtree_prefix(struct subtree subtree)
 {
     struct address_prefix prefix = { .address = any_leaf(subtree.entry, subtree.bit)->address };
 
-    prefix.length = (uint8_t)(subtree_is_leaf(subtree) ? address_length(&prefix.address) * 8 : subtree.entry->bit - 2u);
+    prefix.length = (uint8_t)(subtree_is_leaf(subtree) ? address_length(&prefix.address) * 8
+                                                       : subtree.entry->bit - BIT_ADDRESS);
     return prefix;
 }
 

@@ -5,13 +5,12 @@
 /* A set of addresses, ordered so that those in a prefix are found without a look at the others. Its entries are members
  * of the structures in the set; container_of finds these. It allocates nothing. */
 
-#include "base/list.h"
+#include "base/container_of.h"
 #include "pure/address.h"
 
 /* The tree uses all fields. Only `address` is the owner's; it is constant while the entry is in a tree. */
 struct address_entry {
     struct address_entry *child[2];
-    struct list same;       /* other entries with this address; of these, one is in the tree itself */
     uint8_t bit;            /* which bit of the key `child` is chosen by; 0: the entry has no children */
     struct address address; /* AF_INET or AF_INET6 */
 };

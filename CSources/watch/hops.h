@@ -10,6 +10,7 @@
  * loop's lock; only the thread that drives the loop reads states.
  */
 
+#include "base/list.h"
 #include "pure/address_tree.h"
 #include "pure/message.h"
 #include "pure/path.h"
