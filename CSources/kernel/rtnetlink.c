@@ -42,7 +42,7 @@ int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope)
 {
     int error;
 
-    *ret = (struct rtnetlink){ .events = NETLINK_CLOSED, .requests = NETLINK_CLOSED, .user = PROCESS_USER_UNKNOWN };
+    *ret = RTNETLINK_CLOSED;
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
     if (ret->buffer == NULL)
         return ENOMEM;
@@ -62,6 +62,7 @@ void rtnetlink_close(struct rtnetlink *rtnetlink)
 {
     netlink_close(&rtnetlink->events);
     netlink_close(&rtnetlink->requests);
+    descriptor_close(&rtnetlink->udp);
     link_table_clear(&rtnetlink->links);
     query_batch_free(rtnetlink->batch);
     free(rtnetlink->buffer);

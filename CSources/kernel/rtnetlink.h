@@ -49,6 +49,9 @@ struct rtnetlink {
 
     uid_t user; /* see rtnetlink_set_user */
 
+    struct descriptor udp; /* kept between questions: see udp_route.h */
+    uid_t udp_user;        /* who opened it */
+
     /* Of the sockets; the owner sets it. NULL: source-specific routes are not found. */
     struct netns_handle *netns;
 
@@ -56,6 +59,12 @@ struct rtnetlink {
     struct query_batch *batch;      /* NULL: there was none so far */
     atomic_ulong overruns, queries; /* counters for SCNetworkReachabilityGetDescription */
 };
+
+#define RTNETLINK_CLOSED \
+    ((struct rtnetlink){ .events = NETLINK_CLOSED, \
+                         .requests = NETLINK_CLOSED, \
+                         .user = PROCESS_USER_UNKNOWN, \
+                         .udp = DESCRIPTOR_CLOSED })
 
 /* Which messages are received. */
 enum rtnetlink_scope {

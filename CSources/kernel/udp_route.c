@@ -2,7 +2,8 @@
 /*
  * What a connected UDP socket shows about a route request.
  *
- * What this file must never do: send a packet, or take the errno of a sandbox for that of a route.
+ * What this file must never do: send a packet, or take the errno of a sandbox for that of a route; or leave the
+ * kept socket connected, which would keep a port, and the source for the next request.
  */
 #ifdef __linux__
 #include "kernel/udp_route.h"
@@ -11,33 +12,19 @@
 #include "kernel/udp_socket.h"
 #include "pure/path.h"
 
-/* The arguments of connect_in_namespace. */
-struct udp_request {
-    const struct route_request *request;
-    struct udp_route *route;
-};
-
 static int apply_options(int fd, const struct route_request *request)
 {
     if (request->mark != 0 && setsockopt(fd, SOL_SOCKET, SO_MARK, &request->mark, sizeof request->mark) != 0)
         return errno;
     if (request->oif != 0 && setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &request->oif, sizeof request->oif) != 0)
         return errno;
+    if (request->source.family != AF_UNSPEC) {
+        const int error = udp_socket_bind(fd, &request->source, request->oif);
+
+        if (error != 0)
+            return error;
+    }
     return udp_socket_set_class(fd, AF_INET6, request->flow.traffic_class);
-}
-
-static int open_bound_socket(const struct route_request *request, struct descriptor *ret)
-{
-    int error = udp_socket_open(AF_INET6, ret);
-
-    if (error != 0)
-        return error;
-    error = apply_options(ret->fd, request);
-    if (error == 0 && request->source.family != AF_UNSPEC)
-        error = udp_socket_bind(ret->fd, &request->source, request->oif);
-    if (error != 0)
-        descriptor_close(ret);
-    return error;
 }
 
 /* A sandbox can refuse connect(2) with the errno of a prohibited route. Then it refuses ::1, too, to which no rule or
@@ -63,33 +50,90 @@ static bool is_about_route(int error)
     return error == 0 || (path_from_error(error, false, &path) && !is_sandboxed(error));
 }
 
-static int connect_in_namespace(void *argument)
+static int connect_socket(int fd, const struct route_request *request, struct udp_route *ret)
 {
-    const struct udp_request *udp = argument;
-    struct udp_route *route = udp->route;
-    struct descriptor socket;
-    int error = open_bound_socket(udp->request, &socket);
+    int error = apply_options(fd, request);
 
     if (error != 0)
         return error;
-    route->error = udp_socket_connect(socket.fd, &udp->request->destination, udp->request->oif,
-                                      udp->request->flow.remote_port);
-    if (route->error == 0)
-        error = udp_socket_own_address(socket.fd, &route->source);
-    else if (udp_socket_lacks_resources(route->error))
-        error = route->error;
-    route->is_known = error == 0 && is_about_route(route->error);
+    ret->error = udp_socket_connect(fd, &request->destination, request->oif, request->flow.remote_port);
+    if (ret->error == 0)
+        error = udp_socket_own_address(fd, &ret->source);
+    else if (udp_socket_lacks_resources(ret->error))
+        error = ret->error;
+    ret->is_known = error == 0 && is_about_route(ret->error);
+    return error;
+}
+
+/* ---- A socket for one request ----------------------------------------------------------------------------------- */
+
+/* The arguments of connect_in_namespace. */
+struct udp_request {
+    const struct route_request *request;
+    struct udp_route *route;
+};
+
+static int connect_in_namespace(void *argument)
+{
+    const struct udp_request *udp = argument;
+    struct descriptor socket;
+    int error = udp_socket_open(AF_INET6, &socket);
+
+    if (error != 0)
+        return error;
+    error = connect_socket(socket.fd, udp->request, udp->route);
     descriptor_close(&socket);
     return error;
 }
 
-int udp_route_find(const struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret)
+/* ---- The kept socket -------------------------------------------------------------------------------------------- */
+
+/* A mark, a traffic class and an address that bind(2) set stay with a socket; to clear a mark needs a capability. */
+static bool suits_kept_socket(const struct route_request *request)
+{
+    return request->mark == 0 && request->flow.traffic_class == 0 && request->source.family == AF_UNSPEC;
+}
+
+/* Rules for users apply to the user who opened a socket. */
+static bool has_kept_socket(const struct rtnetlink *rtnetlink)
+{
+    return rtnetlink->user != PROCESS_USER_UNKNOWN && rtnetlink->udp_user == rtnetlink->user &&
+           descriptor_is_ours(&rtnetlink->udp);
+}
+
+static int open_kept_socket(void *argument)
+{
+    struct rtnetlink *rtnetlink = argument;
+
+    descriptor_close(&rtnetlink->udp);
+    rtnetlink->udp_user = rtnetlink->user;
+    return udp_socket_open(AF_INET6, &rtnetlink->udp);
+}
+
+/* The next request finds the socket without a port, a source and a device, which it could not change otherwise. */
+static int connect_kept_socket(struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret)
+{
+    int error = 0;
+
+    if (!has_kept_socket(rtnetlink))
+        error = netns_handle_run(rtnetlink->netns, open_kept_socket, rtnetlink);
+    if (error != 0)
+        return error;
+    error = connect_socket(rtnetlink->udp.fd, request, ret);
+    if (udp_socket_disconnect(rtnetlink->udp.fd) != 0)
+        descriptor_close(&rtnetlink->udp);
+    return error;
+}
+
+int udp_route_find(struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret)
 {
     struct udp_request udp = { .request = request, .route = ret };
     int error = 0;
 
     *ret = (struct udp_route){ 0 };
-    if (rtnetlink->netns != NULL)
+    if (rtnetlink->netns != NULL && suits_kept_socket(request))
+        error = connect_kept_socket(rtnetlink, request, ret);
+    else if (rtnetlink->netns != NULL)
         error = netns_handle_run(rtnetlink->netns, connect_in_namespace, &udp);
     return udp_socket_lacks_resources(error) ? error : 0;
 }

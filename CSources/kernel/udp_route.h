@@ -7,6 +7,9 @@
  *
  * For a packet with a source address from a socket that is bound to an interface, the kernel uses only routes over that
  * interface. A query with both uses the others, too. And a query without a source does not choose a source.
+ *
+ * A machine without IPv6 routes needs this for each IPv6 question outside run loops. So a socket is kept: to open and
+ * close one takes as long as all else. It is not connected between requests.
  */
 
 #include "kernel/rtnetlink.h"
@@ -18,6 +21,6 @@ struct udp_route {
 };
 
 /* Connects a socket as the request says. Returns 0, or an errno for a lack of resources. */
-int udp_route_find(const struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret);
+int udp_route_find(struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret);
 
 #endif

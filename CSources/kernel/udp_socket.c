@@ -73,6 +73,13 @@ int udp_socket_connect(int fd, const struct address *destination, uint32_t scope
     return connect(fd, (const struct sockaddr *)&remote, address_sockaddr_length(destination->family)) == 0 ? 0 : errno;
 }
 
+int udp_socket_disconnect(int fd)
+{
+    const struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+    return connect(fd, &none, sizeof none) == 0 ? 0 : errno;
+}
+
 int udp_socket_own_address(int fd, struct address *ret)
 {
     struct sockaddr_storage own;

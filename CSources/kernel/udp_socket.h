@@ -21,6 +21,9 @@ int udp_socket_bind(int fd, const struct address *source, uint32_t scope);
 /* Connects to an address. `scope`: of an IPv6 address that needs one, or 0. `port`: 0: any. */
 int udp_socket_connect(int fd, const struct address *destination, uint32_t scope, uint16_t port);
 
+/* Ends the connection. The socket has no device any more, and no address that bind(2) did not set. */
+int udp_socket_disconnect(int fd);
+
 /* Sets the traffic class of the socket's packets. */
 int udp_socket_set_class(int fd, uint8_t family, uint8_t traffic_class);
 

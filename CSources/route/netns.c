@@ -71,7 +71,7 @@ static int netns_create(struct netns_id id, struct netns **ret)
     netns->era = process_era();
     netns->references = 1;
     netns->handle = NETNS_HANDLE_CLOSED;
-    netns->rtnetlink = (struct rtnetlink){ .events = NETLINK_CLOSED, .requests = NETLINK_CLOSED };
+    netns->rtnetlink = RTNETLINK_CLOSED;
     error = pthread_mutex_init(&netns->lock, NULL);
     if (error == 0 && (error = neighbour_socket_init(&netns->neighbours)) != 0)
         pthread_mutex_destroy(&netns->lock);

@@ -457,7 +457,7 @@ static void expect_all_whole(void)
 /* ---- A program that uses everything ----------------------------------------------------------------------------- */
 
 struct uses {
-    SCNetworkReachabilityRef asked;
+    SCNetworkReachabilityRef asked, without_route; /* for the latter, a UDP socket is open */
     struct watcher address, name;
     SCRunLoopRef loop;
     SCNetworkReachabilityRef queued;
@@ -494,6 +494,8 @@ static void begin_uses(struct uses *uses)
     set_default_route(true);
     uses->asked = expect_target(DESTINATION);
     EXPECT(uses->asked, R, None);
+    uses->without_route = expect_target("2001:db8:7::7");
+    EXPECT(uses->without_route, 0, NoRoute);
     uses->loop = SCRunLoopCreate();
     watcher_schedule_on(&uses->address, expect_target(DESTINATION), uses->loop);
     watcher_schedule_on(&uses->name, expect_name("name.example"), uses->loop);
@@ -517,6 +519,7 @@ static void use_all(struct uses *uses)
     char text[4096];
 
     EXPECT(uses->asked, R, None);
+    EXPECT(uses->without_route, 0, NoRoute);
     EXPECT_ADDRESS(DESTINATION, R, None);
     EXPECT_BOUND(DESTINATION, "a", R, None);
     EXPECT_ADDRESS("169.254.0.0", R | D, None);
@@ -578,6 +581,7 @@ static void end_uses(struct uses *uses)
     SCNetworkReachabilityRelease(uses->queued);
     watcher_stop(&uses->name);
     watcher_stop(&uses->address);
+    SCNetworkReachabilityRelease(uses->without_route);
     SCNetworkReachabilityRelease(uses->asked);
     SCRunLoopRelease(uses->loop);
 }

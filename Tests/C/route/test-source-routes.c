@@ -472,3 +472,54 @@ TEST(a_change_during_a_short_dump_is_not_missed)
     assert_int_equal(source_routes_find(&rtnetlink), SOURCE_ROUTES_SOME);
     close_sockets(netns, &rtnetlink);
 }
+
+/* ---- The kept socket -------------------------------------------------------------------------------------------- */
+
+TEST(one_socket_serves_many_questions)
+{
+    SCOPED_TARGET target = expect_target(TARGET);
+
+    EXPECT(target, 0, NoRoute);
+    socket_faults.opened = 0;
+    EXPECT(target, 0, NoRoute);
+    EXPECT_BOUND(TARGET, "a", 0, NoRoute);
+    EXPECT_ADDRESS("0.0.0.0", 0, NoRoute);
+    assert_int_equal(socket_faults.opened, 0);
+}
+
+/* Each question finds its own route, over its own interface, with its own source. */
+TEST(nothing_of_one_question_counts_for_the_next)
+{
+    SCOPED_TARGET target = expect_target(TARGET);
+    SCOPED_TARGET first = expect_bound(TARGET, "a");
+    SCOPED_TARGET second = expect_bound("2001:db8:d::1", "c");
+
+    namespace_add_second_pair();
+    add_default();
+    namespace_ip("-6 route add default from 2001:db8:c::/64 via 2001:db8:c::1");
+    for (int i = 0; i < 2; i++) {
+        EXPECT(first, R, None, .interface = "a", .source = "2001:db8::2");
+        EXPECT(second, R, None, .interface = "c", .source = "2001:db8:c::2");
+    }
+    namespace_ip("-6 route delete default from " PREFIX);
+    EXPECT(first, 0, NoRoute);
+    EXPECT(target, 0, NoRoute);
+    EXPECT(second, R, None, .interface = "c", .source = "2001:db8:c::2");
+    EXPECT(target, 0, NoRoute);
+}
+
+TEST(the_mark_of_one_question_does_not_count_for_the_next)
+{
+    SCOPED_TARGET target = expect_target(TARGET);
+    const struct sockaddr_storage address = expect_sockaddr(TARGET);
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+
+    namespace_ip("-6 route add default via " GATEWAY " table 100");
+    namespace_ip("-6 rule add from " PREFIX " fwmark 7 table 100");
+    options.remoteAddress = (const struct sockaddr *)&address;
+    options.routingMark = 7;
+    for (int i = 0; i < 2; i++) {
+        EXPECT(target, 0, NoRoute);
+        EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), R, None);
+    }
+}

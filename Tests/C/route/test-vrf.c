@@ -14,8 +14,7 @@
 
 int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 int __wrap_source_routes_choose(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret);
-int __wrap_udp_route_find(const struct rtnetlink *rtnetlink, const struct route_request *request,
-                          struct udp_route *ret);
+int __wrap_udp_route_find(struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret);
 
 #define NOWHERE "203.0.113.9"    /* the VRF has no route to it */
 #define SOURCED "2001:db8:77::9" /* only packets from SOURCE have a route to it, over PORT */
@@ -105,7 +104,7 @@ int __wrap_source_routes_choose(struct rtnetlink *handle, const struct route_req
 
 static int leak_error; /* of connect(2) */
 
-int __wrap_udp_route_find(const struct rtnetlink *handle, const struct route_request *request, struct udp_route *ret)
+int __wrap_udp_route_find(struct rtnetlink *handle, const struct route_request *request, struct udp_route *ret)
 {
     const struct address leak = make(LEAK);
 
@@ -136,7 +135,7 @@ static void add_link(uint32_t index, const char *name, const char *kind, uint32_
 
 static void add_links(bool complete)
 {
-    rtnetlink = (struct rtnetlink){ .events = NETLINK_CLOSED, .requests = NETLINK_CLOSED };
+    rtnetlink = RTNETLINK_CLOSED;
     add_link(VRF, "vrf0", "vrf", 0, complete);
     add_link(PORT, "port", "veth", VRF, complete);
     add_link(OTHER_PORT, "other", "veth", VRF, complete);
