@@ -146,13 +146,16 @@ static bool follow_hop(struct target_state *state, const struct path *path)
     return hop->failed != had_failed || path->left_failed_hop;
 }
 
-void delivery_set_current_locked(struct SCNetworkReachability *target, const struct path *path)
+void delivery_set_current_locked(struct schedule *schedule, const struct path *path)
 {
-    struct target_state *state = target->state;
+    struct SCNetworkReachability *target = schedule->target;
+    struct target_state *state = schedule->state;
 
+    for (struct schedule *other = state->schedules; other != NULL; other = other->next)
+        if (other != schedule)
+            atomic_store(&other->watch.outdated, true);
     if (follow_hop(state, path) || state->owed_next || is_change_locked(target, path))
         state->change_queued = false;
-    atomic_fetch_add(&state->path_version, 1);
     state->current = path_outcome(path);
     settle_delivered_flow(state);
     if (state->parts->details != NULL)
@@ -247,7 +250,7 @@ struct delivery {
 
 static enum delivery_decision decide_delivery_locked(const struct schedule *schedule, bool runs_on_scheduler)
 {
-    const struct target_state *state = schedule->target->state;
+    const struct target_state *state = schedule->state;
 
     /* When a running delivery ends, here or on another loop, it checks whether the next one is due. */
     if (!schedule->watch.active || state->is_delivering || !delivery_is_due_locked(schedule->target))
@@ -260,7 +263,7 @@ static enum delivery_decision decide_delivery_locked(const struct schedule *sche
 /* Does nothing if the current value is queued already: then it is no news. */
 static void queue_change_locked(struct schedule *schedule)
 {
-    struct target_state *state = schedule->target->state;
+    struct target_state *state = schedule->state;
 
     if (state->change_queued)
         return;
@@ -270,17 +273,15 @@ static void queue_change_locked(struct schedule *schedule)
     runloop_unlock(schedule->loop);
 }
 
-/* Finds the state by the address of its version. To read it from the target would mean to wait for the target. */
 void delivery_prefetch(const struct path_watch *watch)
 {
     enum { CACHE_LINE = 64 };
     const struct schedule *schedule = container_of(watch, const struct schedule, watch);
-    const char *state = (const char *)container_of(watch->path_version, struct target_state, path_version);
 
     __builtin_prefetch(&schedule->target->references, 1);
     __builtin_prefetch(&schedule->target->published, 1);
     for (size_t line = 0; line < sizeof(struct target_state); line += CACHE_LINE)
-        __builtin_prefetch(state + line, 1);
+        __builtin_prefetch((const char *)schedule->state + line, 1);
 }
 
 /* The callback runs soon. */
@@ -302,28 +303,27 @@ static void queue_what_is_due_locked(struct schedule *schedule)
         queue_change_locked(schedule);
         return;
     default:
-        prefetch_callback(&schedule->target->state->callback);
+        prefetch_callback(&schedule->state->callback);
         delivery_queue_locked(schedule);
     }
 }
 
 static void accept_locked(struct schedule *schedule, const struct path *path)
 {
-    delivery_set_current_locked(schedule->target, path);
-    if (!schedule->target->state->change_queued)
+    delivery_set_current_locked(schedule, path);
+    if (!schedule->state->change_queued)
         queue_what_is_due_locked(schedule);
 }
 
-/* The loop's monitor evaluated the target. Returns false if the path may be outdated: `path_version` was read before
- * the evaluation, and since then another loop set a newer path, or the questions changed. */
-bool delivery_accept_path(struct path_watch *watch, const struct path *path, unsigned path_version)
+/* The loop's monitor evaluated the target. */
+bool delivery_accept_path(struct path_watch *watch, const struct path *path)
 {
     struct schedule *schedule = container_of(watch, struct schedule, watch);
     struct SCNetworkReachability *target = schedule->target;
     bool is_newest;
 
     target_lock(target);
-    is_newest = path_version == atomic_load(&target->state->path_version);
+    is_newest = !atomic_load(&watch->outdated);
     if (schedule->watch.active && is_newest)
         accept_locked(schedule, path);
     target_unlock(target);

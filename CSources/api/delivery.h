@@ -9,8 +9,9 @@
 /* Returns true if the current value was not delivered yet, or if a delivery is owed. */
 bool delivery_is_due_locked(const struct SCNetworkReachability *target);
 
-/* Sets the result of an evaluation, made on any loop. Publishes it for GetFlags, as the two functions below do. */
-void delivery_set_current_locked(struct SCNetworkReachability *target, const struct path *path);
+/* Sets the result of an evaluation for a schedule: what other loops evaluate now is outdated. Publishes it for GetFlags,
+ * as the two functions below do. */
+void delivery_set_current_locked(struct schedule *schedule, const struct path *path);
 
 /* The program has the current value. */
 void delivery_set_delivered_locked(struct SCNetworkReachability *target);
@@ -65,7 +66,7 @@ void delivery_read_path_locked(struct SCNetworkReachability *target, struct path
 bool delivery_run_job(struct member *member);
 void delivery_run_work(struct counted *owner);
 void delivery_prefetch(const struct path_watch *watch);
-bool delivery_accept_path(struct path_watch *watch, const struct path *path, unsigned path_version);
+bool delivery_accept_path(struct path_watch *watch, const struct path *path);
 
 /* The same for a pending name that follows the default path. */
 void delivery_follow_path(struct schedule *schedule, const struct path *path);

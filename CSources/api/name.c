@@ -9,7 +9,6 @@
 #include "api/name.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "api/schedule.h"
@@ -75,9 +74,6 @@ static void replace_questions_locked(struct SCNetworkReachability *target, struc
 
     lookups_of(target)->questions = questions;
     schedule_set_questions_locked(target);
-    /* The version changes after the questions. If it changed before, a monitor could read the new version and then
-     * evaluate the previous questions. */
-    atomic_fetch_add(&target->state->path_version, 1);
     questions_release(previous);
 }
 

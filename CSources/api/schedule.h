@@ -21,6 +21,7 @@ struct schedule {
     struct member member;  /* of the loop; its job delivers. Its count is that of the schedule */
     struct schedule *next; /* of the target's schedules, under its lock; NULL: the last */
     struct SCNetworkReachability *target;
+    struct target_state *state;         /* the target's: to read it from the target would mean to wait for memory */
     SCRunLoopRef loop;                  /* with a scheduler: the library thread's */
     const struct schedule_parts *parts; /* constant */
     unsigned times[MODES];              /* how often a user scheduled it; under the target's lock */

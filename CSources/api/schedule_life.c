@@ -109,11 +109,11 @@ struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoop
     list_init(&schedule->change);
     counted_retain(&target->memory);
     schedule->target = target;
+    schedule->state = state;
     schedule->loop = SCRunLoopRetain(loop);
     schedule->watch = (struct path_watch){ .type = &watch_type,
                                            .extras = (uint8_t)(QUERY_EXPIRY | extras_of(state->parts)),
                                            .can_share = can_share(state->parts),
-                                           .path_version = &state->path_version,
                                            .key.address.address = target->address };
     if (parts_size > 0)
         fill_parts(schedule, name_size, network_size);
@@ -142,15 +142,15 @@ static bool is_provisional(const struct path *path)
 
 /* The result of the first schedule counts as delivered. It says nothing of flow and next hop: a call may have returned
  * them before, and then a difference makes a callback. */
-static void begin_delivered_locked(struct SCNetworkReachability *target, const struct path *path)
+static void begin_delivered_locked(struct schedule *schedule, const struct path *path)
 {
-    struct target_state *state = target->state;
+    struct target_state *state = schedule->state;
     const struct outcome before = state->delivered;
     struct target_hop *hop = state->parts->hop;
     const bool had_failed = hop != NULL && hop->delivered;
 
-    delivery_set_current_locked(target, path);
-    delivery_set_delivered_locked(target);
+    delivery_set_current_locked(schedule, path);
+    delivery_set_delivered_locked(schedule->target);
     if (hop != NULL && hop->returned)
         hop->delivered = had_failed;
     if (path->flow_unsettled && !before.flow_unsettled) {
@@ -161,7 +161,7 @@ static void begin_delivered_locked(struct SCNetworkReachability *target, const s
 
 /* Evaluates without waiting for RTNL. The loop's monitor evaluates again later, after the barrier. Returns 0 or an
  * errno. */
-static int evaluate_new_schedule_locked(const struct schedule *schedule)
+static int evaluate_new_schedule_locked(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
     const struct target_state *state = target->state;
@@ -173,15 +173,16 @@ static int evaluate_new_schedule_locked(const struct schedule *schedule)
 
     if (error != 0)
         return error;
+    atomic_store(&schedule->watch.outdated, true);
     path.flow_unsettled = (extras & QUERY_FLOW) != 0; /* reading rules and links would wait for RTNL */
     if (state->schedules == NULL) {
-        begin_delivered_locked(target, &path);
+        begin_delivered_locked(schedule, &path);
         /* A name's first result brings a callback. That of localhost is here already. */
         if (target->kind == TARGET_NAME && state->parts->lookups == NULL)
             delivery_set_owed_locked(target);
         return 0;
     }
-    delivery_set_current_locked(target, &path);
+    delivery_set_current_locked(schedule, &path);
     if (is_provisional(&path))
         schedule_set_questions_locked(target); /* the other loops evaluate again, too: one may have known more */
     return 0;

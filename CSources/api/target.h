@@ -40,7 +40,6 @@ struct SCNetworkReachability {
 struct target_state {
     /* An evaluation uses these, which is why they are together. */
     pthread_mutex_t lock;             /* taken before a loop's lock, never held while user code runs */
-    atomic_uint path_version;         /* grows with `current` and with new questions; read without the lock */
     struct outcome current;           /* of the last evaluation */
     struct outcome delivered;         /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
     bool owed;                        /* a delivery must come, even if nothing changed */

@@ -26,7 +26,6 @@
 struct watched_path {
     struct name_monitor *name_monitor;
     struct path_watch watch;
-    atomic_uint path_version;
     struct path path; /* the last evaluation; on the driving thread */
     bool known;
 };
@@ -108,13 +107,12 @@ static void note_change(struct name_monitor *name_monitor, enum change_kind kind
     lookup_mark_outdated(name_monitor->netns, true);
 }
 
-static bool watched_path_evaluated(struct path_watch *watch, const struct path *path, unsigned path_version)
+static bool watched_path_evaluated(struct path_watch *watch, const struct path *path)
 {
     struct watched_path *watched = container_of(watch, struct watched_path, watch);
     struct name_monitor *name_monitor = watched->name_monitor;
     const struct outcome before = path_outcome(&watched->path), now = path_outcome(path);
 
-    (void)path_version;
     if (watched == &name_monitor->paths[PATH_OF_FOLLOWERS]) {
         call_followers(name_monitor, path, !watched->known || outcome_differs(&before, &now));
     } else if (watched->known && path_differs(&watched->path, path)) {
@@ -284,8 +282,7 @@ static int create_watched_paths(struct name_monitor *name_monitor)
         name_monitor->paths[i].watch = (struct path_watch){ .type = &watch_type,
                                                             .questions = questions[i],
                                                             .extras = i == PATH_OF_FOLLOWERS ? QUERY_EXPIRY
-                                                                                             : QUERY_SOURCE,
-                                                            .path_version = &name_monitor->paths[i].path_version };
+                                                                                             : QUERY_SOURCE };
         if (questions[i] == NULL && error == 0)
             error = ENOMEM;
     }

@@ -25,7 +25,6 @@ struct network_monitor {
     size_t watch_count;  /* likewise; collect_watches_locked moves some of them out of the list */
     struct resolver_files files;
     struct path_watch watch;
-    atomic_uint path_version;       /* constant: no other loop evaluates this watch */
     struct network_path *evaluated; /* on the driving thread, until `accept` takes it */
     struct network_path *current;   /* under the loop's lock */
     bool servers_unknown;           /* the resolver files could not be read; on the driving thread */
@@ -167,12 +166,12 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
     return 0;
 }
 
-static bool network_evaluated(struct path_watch *watch, const struct path *path, unsigned path_version)
+static bool network_evaluated(struct path_watch *watch, const struct path *path)
 {
     struct network_monitor *network_monitor = monitor_of_watch(watch);
     struct network_path *network = network_monitor->evaluated;
 
-    (void)path, (void)path_version;
+    (void)path;
     network_monitor->evaluated = NULL;
     set_current(network_monitor, network);
     return true;
@@ -256,9 +255,7 @@ static int network_monitor_create(SCRunLoopRef loop, struct netns *netns, struct
                                                .run = network_monitor_run };
     list_init(&network_monitor->source.node);
     counted_init(&network_monitor->source.counted, network_monitor_free);
-    network_monitor->watch = (struct path_watch){ .type = &watch_type,
-                                                  .extras = QUERY_EXPIRY | QUERY_SOURCE,
-                                                  .path_version = &network_monitor->path_version };
+    network_monitor->watch = (struct path_watch){ .type = &watch_type, .extras = QUERY_EXPIRY | QUERY_SOURCE };
     error = network_monitor_questions(&network_monitor->watch.questions);
     return error == 0 ? monitor_watch(loop, netns, &network_monitor->watch) : error;
 }

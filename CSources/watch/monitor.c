@@ -327,6 +327,7 @@ void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct q
     runloop_lock(loop);
     before = watch->questions;
     watch->questions = questions;
+    atomic_store(&watch->outdated, true);
     if (watch->monitor != NULL) {
         store_replace_questions(&watch->monitor->store, watch);
         runloop_source_due_locked(loop, &watch->monitor->source);

@@ -57,9 +57,9 @@ static void refuse(struct monitor *monitor, struct path_watch *watch, const stru
     runloop_unlock(monitor->loop);
 }
 
-static void give(struct monitor *monitor, struct path_watch *watch, const struct path *path, unsigned path_version)
+static void give(struct monitor *monitor, struct path_watch *watch, const struct path *path)
 {
-    if (!watch->type->accept(watch, path, path_version))
+    if (!watch->type->accept(watch, path))
         refuse(monitor, watch, path);
 }
 
@@ -68,7 +68,6 @@ struct step {
     struct inquiry inquiry;                  /* watch NULL: there is no query */
     size_t count;                            /* of watches that get the path */
     struct path_watch *watches[GROUP_LIMIT]; /* with references to their owners */
-    unsigned path_versions[GROUP_LIMIT];
     const struct path *path;
 };
 
@@ -119,13 +118,13 @@ static void begin_step_locked(struct monitor *monitor, size_t limit, struct step
     prefetch_owners(ret->watches, ret->count);
     for (size_t i = 0; i < ret->count; i++) {
         counted_retain(owner_of(ret->watches[i]));
-        ret->path_versions[i] = atomic_load(ret->watches[i]->path_version);
+        if (atomic_load(&ret->watches[i]->outdated)) /* rarely: a write would cost more than a read */
+            atomic_store(&ret->watches[i]->outdated, false);
     }
     if (inquiry->watch == NULL) {
         ret->path = ret->count == 0 ? NULL : &monitor->store.current->route->path;
         return;
     }
-    /* After the version was read: see replace_questions_locked in api/name.c. */
     inquiry->questions = path_watch_questions(inquiry->watch, &inquiry->memory);
     inquiry->can_share = inquiry->watch->can_share && monitor_shares(monitor, inquiry->watch);
     inquiry->for_others = entry_has_others(inquiry->watch->key.entry);
@@ -167,14 +166,14 @@ static void make_query(struct monitor *monitor, const struct step *step)
     given = end_query_locked(monitor, watch, error, joined, &reply);
     runloop_unlock(monitor->loop);
     if (given)
-        give(monitor, watch, &reply.path, step->path_versions[0]);
+        give(monitor, watch, &reply.path);
     questions_release(step->inquiry.questions);
 }
 
 static void give_group(struct monitor *monitor, const struct step *step)
 {
     for (size_t i = 0; i < step->count; i++)
-        give(monitor, step->watches[i], step->path, step->path_versions[i]);
+        give(monitor, step->watches[i], step->path);
     runloop_lock(monitor->loop);
     store_end(&monitor->store, false);
     runloop_unlock(monitor->loop);

@@ -36,24 +36,24 @@ struct path_watch_type {
                     struct round_cache *cache, const struct questions *questions, struct gateways *gateways,
                     struct path *ret);
     /* Gives the owner the current path, after every change that may affect it, even if the path is the same. Called on
-     * the thread that drives the loop, without a lock. `path_version` was read before the evaluation. If the version
-     * has changed since then, the owner's path may be newer: `accept` returns false, and the monitor evaluates again.
-     * (A default path can be older: that of the slice. If it has changed, a message in the queue says so.) */
-    bool (*accept)(struct path_watch *watch, const struct path *path, unsigned path_version);
+     * the thread that drives the loop, without a lock. If the watch is `outdated`, the owner's path may be newer:
+     * `accept` returns false, and the monitor evaluates again. (A default path can be older: that of the slice. If it
+     * has changed, a message in the queue says so.) */
+    bool (*accept)(struct path_watch *watch, const struct path *path);
 };
 
-/* The owner sets `type`, `questions`, `path_version`, `extras` and `can_share`, and the address of a watch that can
+/* The owner sets `type`, `questions`, `extras` and `can_share`, and the address of a watch that can
  * share or has no questions. All are constant while the monitor watches. The other fields are under the loop's lock. */
 struct path_watch {
     const struct path_watch_type *type;
     /* A reference; monitor_set_questions changes it. NULL: one plain question, about `address`. */
     struct questions *questions;
-    atomic_uint *path_version; /* changes whenever the owner's path or questions change, for any loop */
-    uint8_t extras;            /* query_extras bits */
-    bool can_share;            /* one plain question, or one with a group; only this monitor sets the path */
-    bool active;               /* the owner's, under its own lock; here, as there is room for it */
-    struct monitor *monitor;   /* NULL: not watched */
-    struct list node;          /* of the entry's members */
+    uint8_t extras;          /* query_extras bits */
+    bool can_share;          /* one plain question, or one with a group; only this monitor sets the path */
+    bool active;             /* the owner's, under its own lock; here, as there is room for it */
+    atomic_bool outdated;    /* since the evaluation began, another loop set the path, or the questions changed */
+    struct monitor *monitor; /* NULL: not watched */
+    struct list node;        /* of the entry's members */
     /* Its entry, or one that was merged into it: see entry_of. The address is in a tree of the store if the watch can
      * share or has no questions: a watch that shares and has questions is always in that of members. */
     struct entry_key key;
