@@ -30,7 +30,7 @@ struct reading {
  * than one also receives the messages about changes. */
 static bool is_change(const struct reading *reading, const struct nlmsghdr *header)
 {
-    return !netlink_owns_port(reading->netlink, header->nlmsg_pid) || header->nlmsg_seq != reading->netlink->sequence;
+    return reading->netlink->to_group || header->nlmsg_seq != reading->netlink->sequence;
 }
 
 static void end(struct reading *reading, enum first_routes_end result)

@@ -138,20 +138,6 @@ int netlink_open_requests(struct netlink *ret)
     return open_connected_socket(NETLINK_ROUTE, ret);
 }
 
-/* The messages of the groups can have the sequence number of a request, so the port must tell the reply from them. */
-static int connect_with_port(struct netlink *netlink)
-{
-    struct sockaddr_nl own;
-    socklen_t length = sizeof own;
-    int error = connect_to_kernel(netlink);
-
-    if (error == 0 && getsockname(netlink->socket.fd, (struct sockaddr *)&own, &length) != 0)
-        error = errno;
-    if (error == 0)
-        netlink->port = own.nl_pid;
-    return netlink_denial(error);
-}
-
 int netlink_open_both(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_groups_refused)
 {
     int error = open_netlink_socket(NETLINK_ROUTE, ret);
@@ -164,7 +150,7 @@ int netlink_open_both(struct netlink *ret, const unsigned *groups, size_t count,
         error = 0;
     }
     if (error == 0)
-        error = connect_with_port(ret);
+        error = netlink_denial(connect_to_kernel(ret));
     if (error != 0)
         netlink_close(ret);
     return error;
@@ -239,7 +225,7 @@ int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *bu
             const struct nlmsghdr *message = (const void *)next;
 
             next += step;
-            if (message->nlmsg_seq != netlink->sequence || !netlink_owns_port(netlink, message->nlmsg_pid))
+            if (message->nlmsg_seq != netlink->sequence || netlink->to_group)
                 continue;
             interrupted = interrupted || (message->nlmsg_flags & NLM_F_DUMP_INTR) != 0;
             if (message->nlmsg_type == NLMSG_ERROR || message->nlmsg_type == NLMSG_DONE) {

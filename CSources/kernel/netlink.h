@@ -19,9 +19,9 @@
 
 struct netlink {
     struct descriptor socket;
-    uint32_t port;     /* ours, which replies have; 0: not known, and nothing but replies comes */
     uint32_t sequence; /* the last request's, which its reply has */
     bool roomy;        /* see netlink_make_room */
+    bool to_group;     /* the last datagram received was sent to a multicast group, so it is no reply */
 };
 
 #define NETLINK_CLOSED ((struct netlink){ .socket = { .fd = -1 } })
@@ -44,7 +44,8 @@ int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t coun
 /* A socket for requests. It is connected to the kernel, so no other process can send to it. */
 int netlink_open_requests(struct netlink *ret);
 
-/* The same, which also receives messages of multicast groups. It is also of use if all are refused. */
+/* The same, which also receives messages of multicast groups. Such a message can have the sequence number of a request,
+ * so `to_group` tells it from the reply. It is also of use if all groups are refused. */
 int netlink_open_both(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_groups_refused);
 
 int netlink_open_generic(struct netlink *ret);
@@ -52,12 +53,6 @@ int netlink_open_sock_diag(struct netlink *ret);
 
 /* Makes room for many messages that come at once. Of a few replies, there is always room for all. */
 void netlink_make_room(struct netlink *netlink);
-
-/* Whether a message with this port is a reply to one of our requests. */
-static inline bool netlink_owns_port(const struct netlink *netlink, uint32_t port)
-{
-    return netlink->port == 0 || netlink->port == port;
-}
 
 /* Joins one more multicast group. */
 int netlink_join(const struct netlink *netlink, unsigned group);
@@ -83,7 +78,7 @@ int netlink_denial(int error);
  * This and netlink_send are inline: after a system call the processor mispredicts each return, and a route query makes
  * two system calls. */
 #define NETLINK_FOREIGN (-4096)
-static inline ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size)
+static inline ssize_t netlink_receive(struct netlink *netlink, void *buffer, size_t size)
 {
     struct sockaddr_nl sender;
     socklen_t length = sizeof sender;
@@ -96,6 +91,7 @@ static inline ssize_t netlink_receive(const struct netlink *netlink, void *buffe
         return errno == EAGAIN ? 0 : -errno;
     if (length != sizeof sender || sender.nl_family != AF_NETLINK || sender.nl_pid != 0)
         return NETLINK_FOREIGN;
+    netlink->to_group = sender.nl_groups != 0;
     return (size_t)got > size ? -EMSGSIZE : got;
 }
 

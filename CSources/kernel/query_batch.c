@@ -46,7 +46,7 @@ static void store_reply(struct query_batch *batch, const struct netlink *netlink
     struct message message;
     uint32_t i;
 
-    if (message_parse(bytes, length, &message) == 0 || !netlink_owns_port(netlink, message.port))
+    if (netlink->to_group || message_parse(bytes, length, &message) == 0)
         return;
     i = message.sequence - first;
     if (i >= batch->count)
@@ -56,7 +56,7 @@ static void store_reply(struct query_batch *batch, const struct netlink *netlink
 }
 
 /* The kernel replies inside send, so a reply that is not there now never comes. Returns 0 or an errno. */
-static int receive_replies(struct query_batch *batch, const struct netlink *netlink, uint32_t first)
+static int receive_replies(struct query_batch *batch, struct netlink *netlink, uint32_t first)
 {
     _Alignas(struct nlmsghdr) char bytes[REPLY_SIZE];
 

@@ -164,7 +164,7 @@ unsigned rtnetlink_drain(struct rtnetlink *rtnetlink, void (*handle)(void *info,
 
 static bool is_reply(const struct rtnetlink *rtnetlink, uint32_t sequence, const struct message *message)
 {
-    return message->sequence == sequence && netlink_owns_port(&rtnetlink->requests, message->port);
+    return message->sequence == sequence && !rtnetlink->requests.to_group;
 }
 
 /* The links of a dump so far. */

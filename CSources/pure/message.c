@@ -198,12 +198,11 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
     const size_t step = message_step(bytes, length);
 
     ret->kind = MESSAGE_OTHER;
-    ret->sequence = ret->port = 0;
+    ret->sequence = 0;
     ret->error = 0;
     if (step == 0)
         return 0;
     ret->sequence = header->nlmsg_seq;
-    ret->port = header->nlmsg_pid;
     switch (header->nlmsg_type) {
     case RTM_NEWLINK:
     case RTM_DELLINK:

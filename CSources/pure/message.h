@@ -59,7 +59,7 @@ struct message_neighbour {
 
 struct message {
     enum message_kind kind;
-    uint32_t sequence, port;
+    uint32_t sequence;
     int error; /* MESSAGE_ERROR: an errno or 0 */
     union {
         struct message_link link; /* MESSAGE_LINK, MESSAGE_LINK_GONE: the index alone */

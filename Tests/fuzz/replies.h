@@ -4,8 +4,9 @@
 
 /*
  * A kernel for the fuzzers: each receive of a netlink socket takes the next datagram of the input. The program wraps
- * the functions below (LINK, in the fuzzers' first comments). The port of each socket is REPLIES_PORT, and sequence
- * numbers start at 1, so the input can have right ones.
+ * the functions below (LINK, in the fuzzers' first comments). A datagram whose first message
+ * has the port REPLIES_PORT is a reply, any other was sent to a group. Sequence numbers start at 1, so the input can
+ * have right ones.
  *
  * The input: for each receive a byte that says what happens, two bytes with the length of the datagram, the lower one
  * first, and the datagram. At its end, the queue is empty.
@@ -47,7 +48,6 @@ static const uint8_t *replies_take(size_t size)
 static int open_netlink(struct netlink *ret)
 {
     *ret = NETLINK_CLOSED;
-    ret->port = REPLIES_PORT;
     return 0;
 }
 
@@ -97,6 +97,16 @@ static ssize_t deliver(void *buffer, size_t size, const uint8_t *datagram, size_
     return (ssize_t)real_length;
 }
 
+static bool is_reply(const uint8_t *datagram, size_t length)
+{
+    struct nlmsghdr header;
+
+    if (length < sizeof header)
+        return false;
+    memcpy(&header, datagram, sizeof header);
+    return header.nlmsg_pid == REPLIES_PORT;
+}
+
 ssize_t __wrap_recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from, socklen_t *from_length);
 ssize_t __wrap_recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from, socklen_t *from_length)
 {
@@ -114,6 +124,7 @@ ssize_t __wrap_recvfrom(int fd, void *buffer, size_t size, int flags, struct soc
     if (length > replies_left)
         length = replies_left;
     sender.nl_pid = head[0] % REPLY_KINDS == REPLY_FROM_OTHERS;
+    sender.nl_groups = is_reply(replies_next, length) ? 0 : 1;
     memcpy(from, &sender, sizeof sender);
     *from_length = sizeof sender;
     if (head[0] % REPLY_KINDS == REPLY_OVERRUN || head[0] % REPLY_KINDS == REPLY_INTERRUPTED) {
