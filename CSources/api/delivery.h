@@ -9,8 +9,8 @@
 /* Returns true if the current value was not delivered yet, or if a delivery is owed. */
 bool delivery_is_due_locked(const struct SCNetworkReachability *target);
 
-/* Sets the result of an evaluation for a schedule: what other loops evaluate now is outdated. Publishes it for GetFlags,
- * as the two functions below do. */
+/* Sets the result of an evaluation for a schedule: what other loops evaluate now is outdated. Publishes it for
+ * GetFlags, as the two functions below do. */
 void delivery_set_current_locked(struct schedule *schedule, const struct path *path);
 
 /* The program has the current value. */
