@@ -287,15 +287,19 @@ int address_path_try_other_legs(struct route_query *query, struct path *path)
     return 0;
 }
 
-/* RTM_F_FIB_MATCH does not return the source address of packets. A plain query out of the path's interface does. */
+/* RTM_F_FIB_MATCH does not return the source address of packets. A plain query out of the path's interface does. If a
+ * packet leaves a VRF, its source is an address of the VRF: only a query out of the VRF returns it. */
 int address_path_add_source(struct route_query *query, struct path *path)
 {
+    uint32_t oif = path->index;
     struct route route;
     int error;
 
     if ((query->extras & QUERY_SOURCE) == 0 || path->source.family != AF_UNSPEC || !path_is_usable(path))
         return 0;
-    error = route_query_plain(query, path->index, &route);
+    if ((path->flags & kSCNetworkReachabilityFlagsIsLocalAddress) == 0 && route_query_is_outside(query, oif))
+        oif = query->request.oif;
+    error = route_query_plain(query, oif, &route);
     if (error == 0)
         path->source = route.source;
     return route_query_failure(error);

@@ -73,13 +73,16 @@ static bool needs_source(const struct route_request *request, int error)
     return is_refusal(error) && request->destination.family == AF_INET6 && request->source.family == AF_UNSPEC;
 }
 
-/* Whether the route leaves another interface than the query names. If the query names a VRF, the route leaves one of
- * its ports. */
-static bool leaves_bound_interface(struct route_query *query, const struct route *route)
+bool route_query_is_outside(struct route_query *query, uint32_t index)
 {
     const uint32_t oif = query->request.oif;
 
-    return oif != 0 && route->legs == NULL && route->oif != oif && find_vrf(query, route->oif).index != oif;
+    return oif != 0 && index != oif && find_vrf(query, index).index != oif;
+}
+
+static bool leaves_bound_interface(struct route_query *query, const struct route *route)
+{
+    return route->legs == NULL && route_query_is_outside(query, route->oif);
 }
 
 /* A route over the interface of the request that a socket uses, and no query returns. It may have a gateway. */

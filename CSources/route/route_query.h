@@ -91,6 +91,9 @@ int route_query_end(const struct route_query *query, struct path *path);
 int route_query_plain(struct route_query *query, uint32_t oif, struct route *ret);
 int route_query_match(struct route_query *query, struct route *ret);
 
+/* Whether an interface is another one than the question names. If that is a VRF, its ports are not. */
+bool route_query_is_outside(struct route_query *query, uint32_t index);
+
 /* Converts the errno of a query. Returns 0 and a path if it is the kernel's reply, else the errno. */
 int route_query_path_from_error(struct route_query *query, int error, struct path *ret);
 

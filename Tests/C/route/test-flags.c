@@ -468,6 +468,20 @@ TEST(a_link_above_a_link_without_carrier_has_no_carrier)
     EXPECT(target, 0, NoCarrier);
 }
 
+/* Like a socket that is bound to the VRF. */
+TEST(an_ipv4_packet_that_leaves_a_vrf_has_an_address_of_the_vrf)
+{
+    if (!namespace_try_ip("link add name v type vrf table 77"))
+        SKIP("this kernel has no VRF");
+    namespace_ip("link set dev v up");
+    namespace_add_second_pair();
+    namespace_ip("link set dev c master v");
+    namespace_ip("route add default via 192.0.2.1");
+    SCOPED_TARGET target = expect_bound("198.51.100.7", "v");
+    EXPECT(target, R, None);
+    EXPECT_SOURCE(target, "203.0.113.2");
+}
+
 TEST(another_metric_does_not_help_against_a_lost_carrier)
 {
     denial_require_netlink(CARRIER);

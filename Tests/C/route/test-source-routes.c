@@ -510,7 +510,7 @@ TEST(nothing_of_one_question_counts_for_the_next)
 
 TEST(the_mark_of_one_question_does_not_count_for_the_next)
 {
-    SCOPED_TARGET target = expect_target(TARGET);
+    SCOPED_TARGET target = expect_bound(TARGET, "a");
     const struct sockaddr_storage address = expect_sockaddr(TARGET);
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 

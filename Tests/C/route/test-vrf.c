@@ -20,6 +20,8 @@ int __wrap_udp_route_find(struct rtnetlink *rtnetlink, const struct route_reques
 #define SOURCED "2001:db8:77::9" /* only packets from SOURCE have a route to it, over PORT */
 #define SOURCE  "2001:db8::2"
 #define LEAK    "2001:db8:88::9" /* the route leaves the VRF */
+#define LEAK4   "203.0.113.88"
+#define SOURCE4 "192.0.2.2"
 
 enum { LO = 1, VRF = 2, PORT = 3, OTHER_PORT = 4, OUTSIDE = 5, TABLE = 10 };
 
@@ -66,7 +68,7 @@ static const struct local_address *find_local(const struct address *address, uin
 int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request *request, struct route *ret)
 {
     const struct local_address *local = find_local(&request->destination, request->oif);
-    const struct address nowhere = make(NOWHERE), sourced = make(SOURCED), leak = make(LEAK);
+    const struct address nowhere = make(NOWHERE), sourced = make(SOURCED), leak = make(LEAK), leak4 = make(LEAK4);
     const bool is_sourced = address_equal(&request->destination, &sourced);
 
     (void)handle;
@@ -86,6 +88,10 @@ int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request 
         ret->oif = local->table == TABLE ? VRF : LO;
     } else if (address_equal(&request->destination, &leak)) {
         ret->oif = OUTSIDE;
+    } else if (address_equal(&request->destination, &leak4)) {
+        ret->oif = OUTSIDE;
+        ret->source = request->fib_match ? (struct address){ 0 }
+                                         : make(is_in_vrf(request->oif) ? SOURCE4 : "198.51.100.2");
     } else if (is_in_vrf(request->oif)) {
         ret->oif = request->oif == VRF ? PORT : request->oif;
         ret->table = TABLE;
@@ -154,7 +160,7 @@ static struct path evaluate_pair(const char *local, const char *remote, uint32_t
         question.local = make(local);
     questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
     queries = 0;
-    assert_int_equal(evaluate_questions(&rtnetlink, &cache, questions, 0, &path), 0);
+    assert_int_equal(evaluate_questions(&rtnetlink, &cache, questions, QUERY_SOURCE, &path), 0);
     questions_release(questions);
     return path;
 }
@@ -252,5 +258,20 @@ TEST(a_packet_that_leaves_a_vrf_has_an_address_of_the_vrf)
     assert_int_equal(path.reason, kSCNetworkReachabilityReasonNoSourceAddress);
     assert_int_equal(evaluate_pair(NULL, LEAK, OUTSIDE).flags & R, R);
     assert_int_equal(evaluate_pair(NULL, LEAK, 0).flags & R, R);
+    link_table_clear(&rtnetlink.links);
+}
+
+TEST(an_ipv4_packet_that_leaves_a_vrf_has_an_address_of_the_vrf)
+{
+    const struct address source = make(SOURCE4), outside = make("198.51.100.2");
+    struct path path;
+
+    add_links(true);
+    path = evaluate_pair(NULL, LEAK4, VRF);
+    assert_int_equal(path.index, OUTSIDE);
+    assert_true(address_equal(&path.source, &source));
+    path = evaluate_pair(NULL, LEAK4, 0);
+    assert_int_equal(path.index, OUTSIDE);
+    assert_true(address_equal(&path.source, &outside));
     link_table_clear(&rtnetlink.links);
 }

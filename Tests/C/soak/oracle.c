@@ -779,7 +779,7 @@ bool oracle_source(const struct spec *spec, struct sockaddr_storage *ret)
 
     sourceless.source = NULL;
     if (spec_is_default_path(spec) || denial_uses_sockets() || has_legs(query) || has_legs(sourceless) ||
-        (query.family == AF_INET && is_vrf(query.oif)) || !can_connect(&query, source))
+        !can_connect(&query, source))
         return false;
     if (is_none(source)) /* IPv4 packets may leave a link without an address */
         return false;
