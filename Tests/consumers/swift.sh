@@ -2,10 +2,7 @@
 # $folder/libreachability a copy of the tree, which is also a git repository with a version. No git server can be reached
 # and there is no cache: a program builds with these files alone, or fails.
 
-if ! command -v swift >/dev/null; then
-    echo "SKIP: no swift on the PATH"
-    exit 77
-fi
+Tests/need-swift || exit
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/libreachability"

@@ -553,8 +553,7 @@ static void make_bridge(void)
     namespace_ip("link set dev c master bridge0 up");
     namespace_ip("link set dev d up");
     namespace_ip("address add 203.0.113.2/24 dev bridge0");
-    namespace_ip("link set dev bridge0 up");
-    namespace_await_running("bridge0", true);
+    namespace_set_up("bridge0");
     if (mount("none", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
         SKIP("no sysfs can be mounted here");
 }

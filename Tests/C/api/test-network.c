@@ -140,8 +140,7 @@ static void add_third_pair(void)
     namespace_ip("link add name e type veth peer name f");
     namespace_ip("address add 198.18.0.2/24 dev e");
     namespace_ip("link set dev e up");
-    namespace_ip("link set dev f up");
-    namespace_await_running("e", true);
+    namespace_set_carrier("e", "f", true);
 }
 
 TEST(other_interfaces_follow_by_metric)
@@ -240,8 +239,7 @@ TEST(an_interface_without_a_carrier_is_no_way)
 {
     namespace_ip("route add default via 192.0.2.1 metric 1");
     namespace_ip("route add default via 203.0.113.1 metric 2");
-    namespace_ip("link set dev d down");
-    namespace_await_running("c", false);
+    namespace_set_carrier("c", "d", false);
     expect_ways("a");
 }
 
@@ -252,8 +250,7 @@ TEST(a_bridge_is_a_way_and_its_port_is_not)
     namespace_ip("link set dev p master br");
     namespace_ip("link set dev p up");
     namespace_ip("link set dev q up");
-    namespace_ip("link set dev br up");
-    namespace_await_running("br", true);
+    namespace_set_up("br");
     namespace_ip("address add 198.18.1.2/24 dev br");
     namespace_ip("route add default via 198.18.1.1");
     namespace_ip("route add default dev p metric 50");
@@ -265,8 +262,7 @@ TEST(a_tunnel_names_the_type_of_what_carries_it)
     if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 remote 192.0.2.9"))
         SKIP("this kernel has no vxlan");
     namespace_ip("address add 10.7.0.1/24 dev v");
-    namespace_ip("link set dev v up");
-    namespace_await_running("v", true);
+    namespace_set_up("v");
     namespace_ip("route add default via 10.7.0.9");
     expect_ways("v");
     assert_int_equal(view.ways[0].ipv4CarrierTypes, 1u << kSCNetworkReachabilityInterfaceTypeVirtual);
@@ -286,8 +282,7 @@ static int require_macvlan_on_tap(void)
     namespace_ip("link set dev t up");
     if (!namespace_try_ip("link add name m link t type macvlan"))
         SKIP("this kernel has no macvlan");
-    namespace_ip("link set dev m up");
-    namespace_await_running("m", true);
+    namespace_set_up("m");
     namespace_ip("address add 198.18.2.2/24 dev m");
     namespace_ip("route add default via 198.18.2.1");
     return tap;
@@ -309,8 +304,7 @@ TEST(a_tunnel_names_the_type_of_the_link_below_its_carrier)
     if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 remote 198.18.2.9"))
         SKIP("this kernel has no vxlan");
     namespace_ip("address add 10.7.0.1/24 dev v");
-    namespace_ip("link set dev v up");
-    namespace_await_running("v", true);
+    namespace_set_up("v");
     namespace_ip("route replace default via 10.7.0.9");
     expect_ways("v");
     assert_int_equal(view.ways[0].ipv4CarrierTypes, 1u << kSCNetworkReachabilityInterfaceTypeTunnel);
@@ -478,6 +472,13 @@ static void expect_callback(const char *ways)
     expect_ways_of(watcher.target, ways);
 }
 
+/* The first callback of a new watcher has these ways. */
+static void expect_first_ways(const char *ways)
+{
+    open_watcher();
+    expect_callback(ways);
+}
+
 /* Callbacks come, and after the last the ways are these: for changes that the kernel makes in several steps. */
 static void expect_callbacks(const char *ways)
 {
@@ -495,8 +496,7 @@ static void expect_no_callback(void)
 
 TEST(the_first_pass_makes_one_callback)
 {
-    open_watcher();
-    expect_callback("");
+    expect_first_ways("");
     expect_no_callback();
 }
 
@@ -515,15 +515,12 @@ TEST(the_chosen_way_is_known_before_the_first_callback)
 TEST(a_way_that_comes_or_goes_makes_a_callback)
 {
     namespace_ip("route add default via 192.0.2.1 metric 1");
-    open_watcher();
-    expect_callback("a");
+    expect_first_ways("a");
     namespace_ip("route add default via 203.0.113.1 metric 2");
     expect_callback("a c");
-    namespace_ip("link set dev d down");
-    namespace_await_running("c", false);
+    namespace_set_carrier("c", "d", false);
     expect_callbacks("a");
-    namespace_ip("link set dev d up");
-    namespace_await_running("c", true);
+    namespace_set_carrier("c", "d", true);
     expect_callbacks("a c");
     namespace_ip("route delete default via 203.0.113.1");
     expect_callback("a");
@@ -532,8 +529,7 @@ TEST(a_way_that_comes_or_goes_makes_a_callback)
 TEST(a_family_that_comes_makes_a_callback)
 {
     namespace_ip("route add default via 192.0.2.1");
-    open_watcher();
-    expect_callback("a");
+    expect_first_ways("a");
     namespace_ip("-6 route add default via 2001:db8::1");
     expect_callback("a");
     assert_int_equal(view.network.ipv6.flags, R);
@@ -543,8 +539,7 @@ TEST(another_source_address_makes_a_callback)
 {
     namespace_ip("address add 192.0.2.3/24 dev a");
     namespace_ip("route add default via 192.0.2.1 src 192.0.2.2");
-    open_watcher();
-    expect_callback("a");
+    expect_first_ways("a");
     namespace_ip("route replace default via 192.0.2.1 src 192.0.2.3");
     expect_callback("a");
     expect_address(&view.network.ipv4.source, "192.0.2.3");
@@ -554,8 +549,7 @@ TEST(another_gateway_of_an_interface_that_is_not_chosen_makes_a_callback)
 {
     namespace_ip("route add default via 192.0.2.1 metric 1");
     namespace_ip("route add default via 203.0.113.1 metric 2");
-    open_watcher();
-    expect_callback("a c");
+    expect_first_ways("a c");
     namespace_ip("route replace default via 203.0.113.9 metric 2");
     expect_callback("a c");
     expect_address(&view.ways[1].ipv4.gateway, "203.0.113.9");
@@ -586,8 +580,7 @@ TEST(the_gateways_of_equal_default_routes_change_the_chosen_way)
 TEST(another_metric_makes_a_callback)
 {
     namespace_ip("route add default via 192.0.2.1 metric 1");
-    open_watcher();
-    expect_callback("a");
+    expect_first_ways("a");
     namespace_ip("route add default via 192.0.2.1 metric 5");
     expect_no_callback();
     namespace_ip("route delete default via 192.0.2.1 metric 1");
@@ -598,8 +591,7 @@ TEST(another_metric_makes_a_callback)
 TEST(another_name_of_an_interface_makes_a_callback)
 {
     namespace_ip("route add default via 192.0.2.1");
-    open_watcher();
-    expect_callback("a");
+    expect_first_ways("a");
     if (!namespace_try_ip("link set dev a name renamed"))
         SKIP("this kernel renames no interface that is up");
     expect_callbacks("renamed");
@@ -607,8 +599,7 @@ TEST(another_name_of_an_interface_makes_a_callback)
 
 TEST(lo_down_and_up_make_callbacks)
 {
-    open_watcher();
-    expect_callback("");
+    expect_first_ways("");
     namespace_ip("link set dev lo down");
     expect_callbacks("");
     assert_int_equal(view.network.ipv4LoopbackFlags, 0);
@@ -620,8 +611,7 @@ TEST(lo_down_and_up_make_callbacks)
 TEST(a_route_that_is_no_default_makes_no_callback)
 {
     namespace_ip("route add default via 192.0.2.1");
-    open_watcher();
-    expect_callback("a");
+    expect_first_ways("a");
     namespace_ip("route add 198.51.100.0/24 via 203.0.113.1");
     namespace_ip("link set dev a mtu 1400");
     expect_no_callback();
@@ -629,8 +619,7 @@ TEST(a_route_that_is_no_default_makes_no_callback)
 
 TEST(a_name_server_that_comes_or_goes_makes_a_callback)
 {
-    open_watcher();
-    expect_callback("");
+    expect_first_ways("");
     etc_replace(ETC_RESOLV_CONF, "nameserver 198.51.100.53\n");
     expect_callback("");
     assert_int_equal(view.network.nameServerIsReachable, 0);
@@ -643,8 +632,7 @@ TEST(a_name_server_that_comes_or_goes_makes_a_callback)
 
 TEST(another_name_server_makes_a_callback)
 {
-    open_watcher();
-    expect_callback("");
+    expect_first_ways("");
     etc_replace(ETC_RESOLV_CONF, "nameserver 192.0.2.54\n");
     expect_callback("");
     assert_int_equal(view.network.nameServerIsReachable, 1);
@@ -661,8 +649,7 @@ static void expect_first_server(const char *wanted)
 TEST(a_file_mounted_over_resolv_conf_makes_a_callback)
 {
     etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
-    open_watcher();
-    expect_callback("");
+    expect_first_ways("");
     etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
     expect_callback("");
     expect_first_server("192.0.2.54");
@@ -678,8 +665,7 @@ TEST(a_mount_elsewhere_makes_no_callback)
 {
     etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
     etc_write(ETC_ASIDE "other", "");
-    open_watcher();
-    expect_callback("");
+    expect_first_ways("");
     etc_mount(ETC_ASIDE "other", ETC_ASIDE "resolv.conf");
     expect_no_callback();
     etc_unmount(ETC_ASIDE "other");
@@ -691,8 +677,7 @@ TEST(a_mount_is_noticed_although_the_program_polls_the_loop_first)
     struct pollfd poller;
 
     etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
-    open_watcher();
-    expect_callback("");
+    expect_first_ways("");
     poller = (struct pollfd){ .fd = SCRunLoopGetFileDescriptor(watcher.loop), .events = POLLIN };
     assert_int_equal(poll(&poller, 1, 0), 0);
     etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
@@ -746,8 +731,7 @@ TEST(an_expired_route_to_the_name_server_makes_a_callback)
 {
     etc_write(ETC_RESOLV_CONF, "nameserver 2001:db8:f::53\n");
     namespace_ip("-6 route add 2001:db8:f::/64 via 2001:db8::1 expires 1");
-    open_watcher();
-    expect_callback("");
+    expect_first_ways("");
     assert_int_equal(view.network.nameServerIsReachable, 1);
     expect_callback_at_expiry();
     assert_int_equal(view_of(watcher.target).network.nameServerIsReachable, 0);
@@ -757,8 +741,7 @@ TEST(an_expired_default_makes_a_callback)
 {
     namespace_ip("-6 route add default via 2001:db8::1 metric 1");
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2 expires 1");
-    open_watcher();
-    expect_callback("a c");
+    expect_first_ways("a c");
     expect_callback_at_expiry();
     expect_ways_of(watcher.target, "a");
 }
@@ -771,8 +754,7 @@ TEST(an_ipv6_gateway_that_fails_and_comes_back_makes_a_callback)
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2");
     namespace_ip("neigh add 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud permanent");
     namespace_ip("neigh add 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable");
-    open_watcher();
-    expect_callback("a c");
+    expect_first_ways("a c");
     assert_int_equal(view.network.ipv6.interfaceIndex, if_nametoindex("a"));
     namespace_ip("neigh change 2001:db8::1 dev a nud failed");
     expect_callback("a c");
@@ -787,8 +769,7 @@ TEST(a_later_target_gets_a_first_callback_of_its_own)
     struct watcher second = { 0 };
 
     namespace_ip("route add default via 192.0.2.1");
-    open_watcher();
-    expect_callback("a");
+    expect_first_ways("a");
     watcher_schedule_on(&second, network_target(), watcher.loop);
     (void)idle_perform(watcher.loop);
     assert_int_equal(second.calls, 1);
@@ -799,8 +780,7 @@ TEST(a_later_target_gets_a_first_callback_of_its_own)
 
 TEST(an_unscheduled_target_queries_the_kernel)
 {
-    open_watcher();
-    expect_callback("");
+    expect_first_ways("");
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
     namespace_ip("route add default via 192.0.2.1");
     expect_ways_of(watcher.target, "a");
@@ -846,8 +826,7 @@ TEST(a_child_has_targets_of_its_own_and_the_parents_goes_on)
     if (unit_is_under("tsan"))
         SKIP("the thread sanitizer cannot follow a fork among threads");
     namespace_ip("route add default via 192.0.2.1 metric 1");
-    open_watcher();
-    expect_callback("a");
+    expect_first_ways("a");
     if (child_fork(&child)) {
         SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
         struct watcher own = { 0 };
@@ -876,8 +855,7 @@ TEST(a_change_on_two_loops_makes_one_callback)
     SCOPED_LOOP other = SCRunLoopCreate();
 
     namespace_ip("route add default via 192.0.2.1 metric 1");
-    open_watcher();
-    expect_callback("a");
+    expect_first_ways("a");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     assert_int_equal(idle_perform(other), 0);
     expect_no_callback(); /* the callback after scheduling has come already */
@@ -895,8 +873,7 @@ TEST(a_second_loop_that_is_not_driven_hides_no_way)
 
     namespace_ip("route add default via 192.0.2.1 metric 1");
     namespace_ip("route add default via 203.0.113.1 metric 2");
-    open_watcher();
-    expect_callback("a c");
+    expect_first_ways("a c");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     expect_ways_of(watcher.target, "a c");
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
@@ -908,8 +885,7 @@ TEST(a_way_that_one_loop_reported_is_taken_back_by_another)
     SCOPED_LOOP other = SCRunLoopCreate();
 
     namespace_ip("route add default via 192.0.2.1 metric 1");
-    open_watcher();
-    expect_callback("a");
+    expect_first_ways("a");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     namespace_ip("route add default via 203.0.113.1 metric 2");
     assert_int_equal(idle_perform(other), 1);

@@ -277,8 +277,7 @@ TEST(a_better_default_route_makes_the_source_of_a_connection_foreign)
     assert_int_equal(watcher.calls, 0);
     assert_int_equal(flow_of(watcher.target), 0);
     add_better(&families[0]);
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT_INTERFACE(watcher.target, "c");
+    EXPECT_CHANGE_OVER(&watcher, R, "c");
     assert_int_equal(flow_of(watcher.target), BETTER | FOREIGN);
     expect_established(fd);
     namespace_ip("route del default metric 50");
@@ -302,8 +301,7 @@ TEST_EACH(a_change_of_the_flow_makes_a_callback, families)
     namespace_ip("%sroute add default via %s table 100", row->ip, row->gateway);
     watcher_start(&watcher, target_of(udp_socket(row->near, 4000, row->far, 53)));
     add_better(row);
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT_INTERFACE(watcher.target, "a");
+    EXPECT_CHANGE_OVER(&watcher, R, "a");
     assert_int_equal(flow_of(watcher.target), BETTER);
     namespace_ip("%sroute del default metric 50", row->ip);
     EXPECT_CHANGE(&watcher, R);

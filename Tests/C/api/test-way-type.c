@@ -150,8 +150,7 @@ static void expect_cable_to(const struct namespace_other *other, unsigned index,
     namespace_other_ip(other, command);
     namespace_other_ip(other, "link set dev y up");
     namespace_ip("address add 198.51.100.2/24 dev x");
-    namespace_ip("link set dev x up");
-    namespace_await_running("x", true);
+    namespace_set_up("x");
     namespace_ip("route add default dev x");
     expect_one_type(&kind);
     namespace_ip("link delete dev x");

@@ -41,6 +41,13 @@ static struct forger forger_open(void)
     return forger;
 }
 
+static bool send_to_port(int fd, const void *bytes, size_t length, uint32_t port, uint32_t groups)
+{
+    const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = port, .nl_groups = groups };
+
+    return sendto(fd, bytes, length, 0, (const struct sockaddr *)&to, sizeof to) >= 0;
+}
+
 /* Forged messages: a link is gone or down, the default route is gone, an error, the end of a dump, nonsense. */
 struct forgery {
     struct nlmsghdr header;
@@ -73,7 +80,6 @@ static const uint16_t types[] = {
 /* Returns how many forgeries a socket accepted. A connected socket refuses them. */
 static size_t send_forgeries(int fd, uint32_t port, uint32_t groups, unsigned index)
 {
-    const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = port, .nl_groups = groups };
     size_t taken = 0;
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
@@ -81,13 +87,12 @@ static size_t send_forgeries(int fd, uint32_t port, uint32_t groups, unsigned in
             struct forgery forgery = forge(types[i], index);
 
             forgery.header.nlmsg_seq = sequence;
-            taken += sendto(fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to) >= 0;
+            taken += send_to_port(fd, &forgery, sizeof forgery, port, groups);
         }
     }
     /* A truncated and an empty message. */
-    taken += sendto(fd, types, 3, 0, (const struct sockaddr *)&to, sizeof to) >= 0;
-    taken += sendto(fd, NULL, 0, 0, (const struct sockaddr *)&to, sizeof to) >= 0;
-    return taken;
+    taken += send_to_port(fd, types, 3, port, groups);
+    return taken + send_to_port(fd, NULL, 0, port, groups);
 }
 
 static void begin(struct watcher *watcher)
@@ -160,12 +165,8 @@ TEST(request_sockets_accept_only_the_kernel)
 
     begin(&watcher);
     forger = forger_open();
-    for (size_t i = 0; i < forger.count; i++) {
-        const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = forger.ports[i] };
-
-        refused += sendto(forger.fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to) < 0 &&
-                   errno == ECONNREFUSED;
-    }
+    for (size_t i = 0; i < forger.count; i++)
+        refused += !send_to_port(forger.fd, &forgery, sizeof forgery, forger.ports[i], 0) && errno == ECONNREFUSED;
     assert_true(refused > 0);
     close(forger.fd);
 }
@@ -181,12 +182,8 @@ TEST(a_flood_of_forged_messages_hides_no_change)
     begin(&watcher);
     forger = forger_open();
     for (size_t i = 0; i < forger.count; i++) {
-        const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = forger.ports[i] };
-        ssize_t sent;
-
-        do
-            sent = sendto(forger.fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to);
-        while (sent >= 0);
+        while (send_to_port(forger.fd, &forgery, sizeof forgery, forger.ports[i], 0))
+            continue;
         full += errno == EAGAIN;
     }
     assert_true(full > 0);
@@ -198,7 +195,7 @@ TEST(a_flood_of_forged_messages_hides_no_change)
 }
 
 /* Datagrams that a careless reader would follow for ever, or behind their ends. */
-static size_t send_malformed(int fd, const struct sockaddr_nl *to)
+static size_t send_malformed(int fd, uint32_t port, uint32_t groups)
 {
     static const uint32_t lengths[] = { 0, 1, 15, 0x7fffffff, 0x80000000, 0xfffff0f0, 0xffffffff };
     static unsigned char large[96 * 1024]; /* three times the buffer of a receive */
@@ -207,15 +204,14 @@ static size_t send_malformed(int fd, const struct sockaddr_nl *to)
 
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         forgery.header.nlmsg_len = lengths[i];
-        taken += sendto(fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)to, sizeof *to) >= 0;
+        taken += send_to_port(fd, &forgery, sizeof forgery, port, groups);
     }
     forgery = forge(RTM_DELLINK, if_nametoindex("a"));
     for (size_t at = 0; at + sizeof forgery <= sizeof large; at += sizeof forgery)
         memcpy(large + at, &forgery, sizeof forgery);
-    taken += sendto(fd, large, sizeof large, 0, (const struct sockaddr *)to, sizeof *to) >= 0;
+    taken += send_to_port(fd, large, sizeof large, port, groups);
     memset(large, 0, sizeof large); /* messages and attributes of length 0 */
-    taken += sendto(fd, large, sizeof large, 0, (const struct sockaddr *)to, sizeof *to) >= 0;
-    return taken;
+    return taken + send_to_port(fd, large, sizeof large, port, groups);
 }
 
 TEST(malformed_and_oversized_forgeries_are_ignored)
@@ -227,8 +223,8 @@ TEST(malformed_and_oversized_forgeries_are_ignored)
     SCOPED_TARGET unscheduled = begin_with_unscheduled(&watcher);
     forger = forger_open();
     for (size_t i = 0; i < forger.count; i++)
-        taken += send_malformed(forger.fd, &(struct sockaddr_nl){ .nl_family = AF_NETLINK, .nl_pid = forger.ports[i] });
-    taken += send_malformed(forger.fd, &(struct sockaddr_nl){ .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK });
+        taken += send_malformed(forger.fd, forger.ports[i], 0);
+    taken += send_malformed(forger.fd, 0, RTMGRP_LINK);
     assert_true(taken > 9);
     expect_untouched(&watcher, unscheduled);
     close(forger.fd);
@@ -322,11 +318,8 @@ static void *forge_without_pause(void *unused)
     const struct forgery forgery = forge(RTM_DELLINK, 0x7fffffff);
 
     while (!atomic_load(&flood.over))
-        for (size_t i = 0; i < flood.forger.count; i++) {
-            const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = flood.forger.ports[i] };
-
-            (void)!sendto(flood.forger.fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to);
-        }
+        for (size_t i = 0; i < flood.forger.count; i++)
+            (void)send_to_port(flood.forger.fd, &forgery, sizeof forgery, flood.forger.ports[i], 0);
     return unused;
 }
 

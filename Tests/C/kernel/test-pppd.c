@@ -35,8 +35,7 @@ static int begin(void)
     if (tun < 0 || ioctl(tun, TUNSETLINK, ARPHRD_PPP) != 0)
         SKIP("no /dev/net/tun here");
     namespace_ip("address add 10.9.0.1 peer 10.9.0.2 dev ppp0");
-    namespace_ip("link set dev ppp0 up");
-    namespace_await_running("ppp0", true);
+    namespace_set_up("ppp0");
     namespace_ip("route add default dev ppp0");
     return tun;
 }

@@ -79,6 +79,27 @@ static void apply_message(struct wireguard_link *link, const struct bytes *bytes
     free(exact);
 }
 
+struct allowed {
+    const char *address;
+    uint8_t length;
+};
+
+/* A message with one peer. */
+static void apply_peer(struct wireguard_link *link, char key, const char *endpoint, size_t count,
+                       const struct allowed *allowed)
+{
+    struct bytes bytes;
+
+    begin(&bytes);
+    begin_peers(&bytes);
+    begin_peer(&bytes, key, endpoint);
+    for (size_t i = 0; i < count; i++)
+        put_allowed(&bytes, allowed[i].address, allowed[i].length);
+    end_peer(&bytes);
+    end_peers(&bytes);
+    apply_message(link, &bytes);
+}
+
 /* Four peers, each with its own prefixes. Peer a has the default routes. */
 static void make_mesh(struct bytes *bytes)
 {
@@ -136,16 +157,9 @@ TEST(a_destination_of_no_peer_has_no_endpoint)
     const struct address destination = make("198.51.100.7");
     struct wireguard_link link = WIREGUARD_LINK_EMPTY;
     struct tunnel tunnel;
-    struct bytes bytes;
 
     assert_false(wireguard_link_find_peer(&link, &destination, &tunnel));
-    begin(&bytes);
-    begin_peers(&bytes);
-    begin_peer(&bytes, 'a', "192.0.2.9");
-    put_allowed(&bytes, "10.0.0.0", 8);
-    end_peer(&bytes);
-    end_peers(&bytes);
-    apply_message(&link, &bytes);
+    apply_peer(&link, 'a', "192.0.2.9", 1, (const struct allowed[]){ { "10.0.0.0", 8 } });
     assert_false(wireguard_link_find_peer(&link, &destination, &tunnel));
     wireguard_link_clear(&link);
 }
@@ -155,17 +169,8 @@ TEST(the_default_path_may_be_ipv6)
     const struct address remote = make("192.0.2.9");
     struct wireguard_link link = WIREGUARD_LINK_EMPTY;
     struct tunnel tunnel;
-    struct bytes bytes;
 
-    begin(&bytes);
-    begin_peers(&bytes);
-    begin_peer(&bytes, 'a', "192.0.2.9");
-    put_allowed(&bytes, "fd00::", 8);
-    put_allowed(&bytes, "::", 1);
-    put_allowed(&bytes, "8000::", 1);
-    end_peer(&bytes);
-    end_peers(&bytes);
-    apply_message(&link, &bytes);
+    apply_peer(&link, 'a', "192.0.2.9", 3, (const struct allowed[]){ { "fd00::", 8 }, { "::", 1 }, { "8000::", 1 } });
     assert_true(wireguard_link_find_peer(&link, &(struct address){ 0 }, &tunnel));
     assert_true(address_equal(&tunnel.remote, &remote));
     wireguard_link_clear(&link);
@@ -181,22 +186,9 @@ TEST(a_peer_may_continue_in_the_next_message)
         const struct address destination = make("198.51.100.7"), remote = make("192.0.2.9");
         struct wireguard_link link = WIREGUARD_LINK_EMPTY;
         struct tunnel tunnel;
-        struct bytes bytes;
 
-        begin(&bytes);
-        begin_peers(&bytes);
-        begin_peer(&bytes, 'a', "192.0.2.9");
-        put_allowed(&bytes, "10.0.0.0", 8);
-        end_peer(&bytes);
-        end_peers(&bytes);
-        apply_message(&link, &bytes);
-        begin(&bytes);
-        begin_peers(&bytes);
-        begin_peer(&bytes, keys[i], NULL);
-        put_allowed(&bytes, "198.51.100.0", 24);
-        end_peer(&bytes);
-        end_peers(&bytes);
-        apply_message(&link, &bytes);
+        apply_peer(&link, 'a', "192.0.2.9", 1, (const struct allowed[]){ { "10.0.0.0", 8 } });
+        apply_peer(&link, keys[i], NULL, 1, (const struct allowed[]){ { "198.51.100.0", 24 } });
         assert_true(wireguard_link_find_peer(&link, &destination, &tunnel));
         assert_int_equal(address_equal(&tunnel.remote, &remote), keys[i] == 'a');
         wireguard_link_clear(&link);
@@ -262,17 +254,10 @@ TEST(many_prefixes_are_kept)
     struct wireguard_link link = WIREGUARD_LINK_EMPTY;
 
     for (unsigned i = 0; i < 250; i++) {
-        struct bytes bytes;
         char prefix[16];
 
         snprintf(prefix, sizeof prefix, "10.%u.0.0", i);
-        begin(&bytes);
-        begin_peers(&bytes);
-        begin_peer(&bytes, (char)i, i % 2 == 0 ? "192.0.2.9" : NULL);
-        put_allowed(&bytes, prefix, 16);
-        end_peer(&bytes);
-        end_peers(&bytes);
-        apply_message(&link, &bytes);
+        apply_peer(&link, (char)i, i % 2 == 0 ? "192.0.2.9" : NULL, 1, (const struct allowed[]){ { prefix, 16 } });
     }
     for (unsigned i = 0; i < 250; i++) {
         struct address destination;

@@ -961,8 +961,7 @@ TEST_WITH(NULL, NULL, an_address_moved_meanwhile_is_noticed)
     namespace_ip("link set dev a down");
     EXPECT_END(&watcher, 0);
     nameserver_move(names_server, "192.0.2.9");
-    namespace_ip("link set dev a up");
-    namespace_await_running("a", true);
+    namespace_set_up("a");
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_END(&watcher, R | D);
     EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
@@ -1145,8 +1144,7 @@ TEST(a_name_may_be_bound_to_an_interface)
     EXPECT_QUIET(&watcher);
     EXPECT(watcher.target, 0, NoRoute);
     namespace_ip("route add default via 203.0.113.1 metric 100");
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT_INTERFACE(watcher.target, "c");
+    EXPECT_CHANGE_OVER(&watcher, R, "c");
 }
 
 TEST(a_name_may_have_a_routing_mark)

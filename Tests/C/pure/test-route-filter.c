@@ -142,26 +142,29 @@ static bool route_passes(const char *text, uint8_t length)
     return result;
 }
 
+struct route_row {
+    const char *address;
+    uint8_t length;
+};
+
+#define EXPECT_ROUTES(passes, ...) \
+    do { \
+        static const struct route_row rows[] = { __VA_ARGS__ }; \
+        for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) \
+            if (route_passes(rows[row].address, rows[row].length) != (passes)) \
+                fail_msg("%s/%d", rows[row].address, rows[row].length); \
+    } while (0)
+
 TEST(routes_to_the_prefixes_pass)
 {
     const struct address_prefix prefixes[] = { prefix_make("10.1.2.0", 24), prefix_make("192.0.2.1", 32),
                                                prefix_make("2001:db8:1::", 48), prefix_make("2001:db8:2:3::4", 128) };
 
     attach(prefixes, 4);
-    assert_true(route_passes("10.1.2.0", 24));
-    assert_true(route_passes("10.1.0.0", 16));
-    assert_true(route_passes("10.1.2.128", 25));
-    assert_true(route_passes("10.1.2.255", 32));
-    assert_true(route_passes("192.0.2.1", 32));
-    assert_true(route_passes("0.0.0.0", 1));
-    assert_true(route_passes("0.0.0.0", 0));
-    assert_true(route_passes("::", 0));
-    assert_true(route_passes("2000::", 3));
-    assert_true(route_passes("2001:db8::", 32));
-    assert_true(route_passes("2001:db8:1:2::", 64));
-    assert_true(route_passes("2001:db8:1:2:3::", 80));
-    assert_true(route_passes("2001:db8:2:3::", 64));
-    assert_true(route_passes("2001:db8:2:2::", 63));
+    EXPECT_ROUTES(true, { "10.1.2.0", 24 }, { "10.1.0.0", 16 }, { "10.1.2.128", 25 }, { "10.1.2.255", 32 },
+                  { "192.0.2.1", 32 }, { "0.0.0.0", 1 }, { "0.0.0.0", 0 }, { "::", 0 }, { "2000::", 3 },
+                  { "2001:db8::", 32 }, { "2001:db8:1:2::", 64 }, { "2001:db8:1:2:3::", 80 }, { "2001:db8:2:3::", 64 },
+                  { "2001:db8:2:2::", 63 });
 }
 
 TEST(other_routes_are_dropped)
@@ -169,23 +172,15 @@ TEST(other_routes_are_dropped)
     const struct address_prefix prefixes[] = { prefix_make("10.1.2.0", 24), prefix_make("2001:db8:2:3::4", 128) };
 
     attach(prefixes, 2);
-    assert_false(route_passes("10.1.3.0", 24));
-    assert_false(route_passes("10.1.1.255", 32));
-    assert_false(route_passes("10.0.0.0", 16));
-    assert_false(route_passes("128.0.0.0", 1));
-    assert_false(route_passes("2001:db8:2:2::", 64));
-    assert_false(route_passes("2001:db8:2:4::", 62));
-    assert_false(route_passes("2001:db9::", 32));
-    assert_false(route_passes("4000::", 2));
+    EXPECT_ROUTES(false, { "10.1.3.0", 24 }, { "10.1.1.255", 32 }, { "10.0.0.0", 16 }, { "128.0.0.0", 1 },
+                  { "2001:db8:2:2::", 64 }, { "2001:db8:2:4::", 62 }, { "2001:db9::", 32 }, { "4000::", 2 });
 }
 
 TEST(without_prefixes_only_default_routes_pass)
 {
     attach(NULL, 0);
-    assert_true(route_passes("0.0.0.0", 0));
-    assert_true(route_passes("::", 0));
-    assert_false(route_passes("0.0.0.0", 1));
-    assert_false(route_passes("::", 128));
+    EXPECT_ROUTES(true, { "0.0.0.0", 0 }, { "::", 0 });
+    EXPECT_ROUTES(false, { "0.0.0.0", 1 }, { "::", 128 });
 }
 
 TEST(messages_about_something_else_pass)

@@ -179,8 +179,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_bound_path_reports_why_its_interface_is_unusa
     for (int i = 0; i < 5; i++)
         EXPECT(targets[i], R, None);
     EXPECT(zone, R, None);
-    namespace_ip("link set dev b down");
-    namespace_await_running("a", false);
+    namespace_set_carrier("a", "b", false);
     for (int i = 0; i < 5; i++)
         EXPECT(targets[i], 0, NoCarrier);
     EXPECT(zone, 0, NoCarrier);
@@ -553,13 +552,11 @@ TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_kernel_is_poll
     WATCH(&near, "192.0.2.9", &far, "198.51.100.7");
     EXPECT(near.target, R | D, None);
     EXPECT_GATEWAY(far.target, "192.0.2.1");
-    namespace_ip("link set dev b down");
-    namespace_await_running("a", false);
+    namespace_set_carrier("a", "b", false);
     EXPECT_SOON(&near, 0);
     EXPECT(near.target, 0, NoCarrier);
     EXPECT_SOON(&far, 0);
-    namespace_ip("link set dev b up");
-    namespace_await_running("a", true);
+    namespace_set_carrier("a", "b", true);
     EXPECT_SOON(&near, R | D);
     EXPECT_SOON(&far, R);
 }
@@ -571,8 +568,7 @@ static void expect_no_polling(void)
 
     watcher_start(&watcher, expect_target("192.0.2.9"));
     EXPECT(watcher.target, R | D, None);
-    namespace_ip("link set dev b down");
-    namespace_await_running("a", false);
+    namespace_set_carrier("a", "b", false);
     assert_int_equal(SCRunLoopPerform(watcher.loop, POLL / 2), 1);
     EXPECT(watcher.target, 0, NoCarrier);
     EXPECT_ADDRESS("192.0.2.9", 0, NoCarrier);
@@ -696,8 +692,7 @@ TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_still_query_the_kernel)
     assert_int_equal(expect_path_of(early.target).evidence, kSCNetworkReachabilityEvidenceKernel);
     EXPECT_SOON(&late, R); /* it polls, with the sockets of the namespace */
     assert_int_equal(expect_path_of(late.target).evidence, kSCNetworkReachabilityEvidenceKernel);
-    namespace_ip("link set dev b down");
-    namespace_await_running("a", false);
+    namespace_set_carrier("a", "b", false);
     assert_int_equal(SCRunLoopPerform(early.loop, POLL / 2), 1);
     EXPECT_SOON(&late, 0);
     watcher_stop(&early);

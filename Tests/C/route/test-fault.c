@@ -191,8 +191,7 @@ TEST(after_lost_messages_links_are_read_again)
     SCOPED_TARGET target = expect_target("198.51.100.1");
 
     EXPECT(target, R, None);
-    namespace_ip("link set dev b down");
-    namespace_await_running("a", false);
+    namespace_set_carrier("a", "b", false);
     faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOBUFS, .loses = true });
     EXPECT(target, 0, NoCarrier);
     assert_non_null(faults_disarm());

@@ -12,12 +12,6 @@
 #define MADE_UP "for a socket bound to an interface without a route, IPv4 makes up a route"
 #define PREFIX  "a socket does not show the length of the matching prefix"
 
-static void lose_carrier(void)
-{
-    namespace_ip("link set dev b down");
-    namespace_await_running("a", false);
-}
-
 /* ---- Plain routes ----------------------------------------------------------------------------------------------- */
 
 TEST(a_destination_behind_a_gateway_is_reachable)
@@ -78,8 +72,7 @@ TEST(a_throw_route_is_no_route)
 
 TEST(refusing_routes_report_their_kind)
 {
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_add_default_routes();
     namespace_ip("route add unreachable 198.51.100.0/26");
     namespace_ip("route add prohibit 198.51.100.64/26");
     namespace_ip("route add blackhole 198.51.100.128/26");
@@ -152,8 +145,7 @@ TEST_WITH(namespace_require, NULL, loopback_never_up_is_not_reached_by_a_default
     SCNetworkReachabilityRef target;
 
     namespace_add_pair();
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_add_default_routes();
     target = expect_target("127.0.0.1");
     flags = expect_flags_of(target);
     assert_int_equal(flags, 0);
@@ -305,7 +297,7 @@ TEST(usable_ipv4_comes_before_usable_ipv6)
     EXPECT(target, R, None, .interface = "c");
     namespace_ip("route add default via 192.0.2.1");
     EXPECT(target, R, None, .interface = "a");
-    lose_carrier();
+    namespace_set_carrier("a", "b", false);
     EXPECT(target, R, None, .interface = "c");
 }
 
@@ -321,7 +313,7 @@ TEST(the_family_with_a_lost_carrier_determines_the_reason)
 {
     denial_require_netlink(CARRIER);
     namespace_ip("-6 route add default via 2001:db8::1");
-    lose_carrier();
+    namespace_set_carrier("a", "b", false);
     EXPECT_DEFAULT(0, NoCarrier);
     namespace_ip("route add prohibit default");
     EXPECT_DEFAULT(0, RouteProhibited);
@@ -349,8 +341,7 @@ TEST(a_local_default_never_makes_the_default_path_local)
 
 TEST(refusing_rules_report_the_reason_of_the_kernel)
 {
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_add_default_routes();
     namespace_ip("rule add to 198.51.100.0/26 unreachable");
     namespace_ip("rule add to 198.51.100.64/26 prohibit");
     namespace_ip("rule add to 198.51.100.128/26 blackhole");
@@ -402,8 +393,7 @@ TEST(a_routing_mark_selects_its_ipv6_table)
 
 TEST(an_interface_going_down_loses_its_routes)
 {
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_add_default_routes();
     SCOPED_TARGET ipv4 = expect_target("198.51.100.7");
     SCOPED_TARGET ipv6 = expect_target("2001:db8:1::7");
     SCOPED_TARGET any = expect_target("0.0.0.0");
@@ -419,20 +409,18 @@ TEST(an_interface_going_down_loses_its_routes)
 TEST(a_lost_carrier_ends_reachability_though_the_route_stays)
 {
     denial_require_netlink(CARRIER);
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_add_default_routes();
     SCOPED_TARGET ipv4 = expect_target("198.51.100.7");
     SCOPED_TARGET ipv6 = expect_target("2001:db8:1::7");
     SCOPED_TARGET any = expect_target("0.0.0.0");
     EXPECT(ipv4, R, None);
-    lose_carrier();
+    namespace_set_carrier("a", "b", false);
     EXPECT(ipv4, 0, NoCarrier, .interface = "a", .gateway = "192.0.2.1");
     EXPECT(ipv6, 0, NoCarrier, .interface = "a");
     EXPECT(any, 0, NoCarrier);
     EXPECT_ADDRESS("192.0.2.9", 0, NoCarrier);
     EXPECT_ADDRESS("192.0.2.2", R | L | D, None);
-    namespace_ip("link set dev b up");
-    namespace_await_running("a", true);
+    namespace_set_carrier("a", "b", true);
     EXPECT(ipv4, R, None);
     EXPECT(ipv6, R, None);
     EXPECT(any, R, None);
@@ -443,10 +431,9 @@ TEST(a_dormant_link_has_no_carrier)
     denial_require_netlink(CARRIER);
     SCOPED_TARGET target = expect_target("192.0.2.9");
     EXPECT(target, R | D, None);
-    lose_carrier();
+    namespace_set_carrier("a", "b", false);
     namespace_ip("link set dev a mode dormant");
-    namespace_ip("link set dev b up");
-    namespace_await_running("b", true);
+    namespace_set_up("b");
     EXPECT(target, 0, NoCarrier);
     namespace_ip("link set dev a mode default state up");
     namespace_await_running("a", true);
@@ -463,7 +450,7 @@ TEST(a_link_above_a_link_without_carrier_has_no_carrier)
     namespace_await_running("m", true);
     SCOPED_TARGET target = expect_target("203.0.113.9");
     EXPECT(target, R | D, None);
-    lose_carrier();
+    namespace_set_carrier("a", "b", false);
     namespace_await_running("m", false);
     EXPECT(target, 0, NoCarrier);
 }
@@ -494,7 +481,7 @@ TEST(another_metric_does_not_help_against_a_lost_carrier)
     SCOPED_TARGET ipv6 = expect_target("2001:db8:1::7");
     SCOPED_TARGET any = expect_target("0.0.0.0");
     EXPECT_INTERFACE(ipv4, "a");
-    lose_carrier();
+    namespace_set_carrier("a", "b", false);
     EXPECT(ipv4, 0, NoCarrier);
     EXPECT(ipv6, 0, NoCarrier);
     EXPECT(any, 0, NoCarrier);
@@ -509,8 +496,7 @@ TEST(a_usable_leg_keeps_its_gateway_under_a_rule_for_its_interface)
     namespace_add_second_pair();
     namespace_ip("route add 198.51.100.0/24 nexthop via 192.0.2.1 dev a nexthop via 203.0.113.1 dev c");
     namespace_ip("rule add oif a unreachable");
-    namespace_ip("link set dev d down");
-    namespace_await_running("c", false);
+    namespace_set_carrier("c", "d", false);
     for (unsigned i = 1; i <= 8; i++) {
         char address[32];
 
@@ -537,7 +523,7 @@ TEST(with_ignore_routes_with_linkdown_the_other_metric_is_used)
     ipv4 = expect_target("198.51.100.7");
     ipv6 = expect_target("2001:db8:1::7");
     SCOPED_TARGET any = expect_target("0.0.0.0");
-    lose_carrier();
+    namespace_set_carrier("a", "b", false);
     EXPECT(ipv4, R, None, .interface = "c");
     EXPECT(ipv6, R, None, .interface = "c");
     EXPECT(any, R, None, .interface = "c");
@@ -578,15 +564,13 @@ TEST(the_leg_with_a_carrier_is_used)
     denial_require_netlink(CARRIER);
     namespace_add_second_pair();
     add_two_legs();
-    lose_carrier();
+    namespace_set_carrier("a", "b", false);
     expect_legs("c");
-    namespace_ip("link set dev d down");
-    namespace_await_running("c", false);
+    namespace_set_carrier("c", "d", false);
     EXPECT_ADDRESS("198.51.100.7", 0, NoCarrier);
     EXPECT_ADDRESS("2001:db8:1::7", 0, NoCarrier);
     EXPECT_ADDRESS("0.0.0.0", 0, NoCarrier);
-    namespace_ip("link set dev b up");
-    namespace_await_running("a", true);
+    namespace_set_carrier("a", "b", true);
     expect_legs("a");
 }
 
@@ -598,8 +582,7 @@ TEST(a_leg_that_has_lost_its_address_is_not_used)
     namespace_add_second_pair();
     add_two_legs();
     namespace_ip("address flush dev a scope global");
-    namespace_ip("link set dev d down");
-    namespace_await_running("c", false);
+    namespace_set_carrier("c", "d", false);
     EXPECT_ADDRESS("198.51.100.7", 0, NoCarrier);
 }
 
@@ -632,7 +615,7 @@ TEST(a_bound_target_uses_its_own_leg)
         EXPECT(target, R, None, .interface = interface);
         SCNetworkReachabilityRelease(target);
     }
-    lose_carrier();
+    namespace_set_carrier("a", "b", false);
     EXPECT_BOUND("198.51.100.7", "a", 0, NoCarrier);
     EXPECT_BOUND("198.51.100.7", "c", R, None);
     EXPECT_BOUND("2001:db8:1::7", "a", 0, NoCarrier);
@@ -716,7 +699,7 @@ static void check_nexthop_group(void)
     EXPECT_BOUND("2001:db8:1::7", "c", R, None);
     EXPECT_BOUND("0.0.0.0", "a", R, None);
     EXPECT_BOUND("0.0.0.0", "c", R, None);
-    lose_carrier();
+    namespace_set_carrier("a", "b", false);
     expect_legs("c");
     EXPECT_BOUND("198.51.100.7", "c", R, None);
 }
@@ -751,9 +734,8 @@ TEST_WITH(NULL, NULL, a_nexthop_group_without_a_carrier_is_unusable)
         namespace_add_second_pair();
         namespace_sysctl("net.ipv4.nexthop_compat_mode", spelled_out ? "1" : "0");
         add_nexthop_groups();
-        lose_carrier();
-        namespace_ip("link set dev d down");
-        namespace_await_running("c", false);
+        namespace_set_carrier("a", "b", false);
+        namespace_set_carrier("c", "d", false);
         expect_unreachable("198.51.100.7");
         expect_unreachable("2001:db8:1::7");
         expect_unreachable("0.0.0.0");
@@ -779,8 +761,7 @@ TEST_WITH(namespace_require_lo, NULL, a_tentative_address_is_no_source)
     namespace_sysctl("net.ipv6.conf.b.addr_gen_mode", "1");
     namespace_sysctl("net.ipv6.conf.a.dad_transmits", "1000"); /* tentative for as long as the test takes */
     namespace_ip("link set dev b up");
-    namespace_ip("link set dev a up");
-    namespace_await_running("a", true);
+    namespace_set_up("a");
     namespace_ip("address add 2001:db8::2/64 dev a");
     namespace_ip("-6 route add 2001:db8:1::/48 via fe80::1 dev a");
     SCOPED_TARGET target = expect_target("2001:db8::9");
@@ -804,8 +785,7 @@ TEST_WITH(namespace_require, NULL, a_duplicate_address_is_no_source)
     namespace_ip("link set dev b netns %d", (int)other.pid);
     namespace_other_ip(&other, "link set dev b up");
     namespace_other_ip(&other, "address add 2001:db8::2/64 dev b nodad");
-    namespace_ip("link set dev a up");
-    namespace_await_running("a", true);
+    namespace_set_up("a");
     namespace_ip("address add 2001:db8::2/64 dev a");
     SCOPED_TARGET target = expect_target("2001:db8::9");
     namespace_await_duplicate();
@@ -820,8 +800,7 @@ TEST(the_source_may_belong_to_another_interface)
     namespace_ip("link add name c type veth peer name d");
     namespace_sysctl("net.ipv6.conf.c.addr_gen_mode", "1");
     namespace_ip("link set dev d up");
-    namespace_ip("link set dev c up");
-    namespace_await_running("c", true);
+    namespace_set_up("c");
     namespace_ip("-6 route add 2001:db8:1::/48 via fe80::1 dev c");
     EXPECT_ADDRESS("2001:db8:1::7", R, None, .source = "2001:db8::2");
 }
@@ -831,8 +810,7 @@ TEST_WITH(namespace_require_lo, NULL, a_link_local_source_does_not_reach_a_globa
     namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
     namespace_ip("link add name a type veth peer name b");
     namespace_ip("link set dev b up");
-    namespace_ip("link set dev a up");
-    namespace_await_running("a", true);
+    namespace_set_up("a");
     namespace_await_addresses();
     namespace_ip("-6 route add default via fe80::1 dev a");
     SCOPED_TARGET target = expect_target("2001:db8:1::7");
@@ -925,8 +903,7 @@ TEST(a_tunnel_is_transient_and_never_direct)
 
 TEST(a_pair_needs_its_local_address)
 {
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_add_default_routes();
     SCOPED_TARGET ipv4 = expect_pair("192.0.2.3", "198.51.100.7");
     SCOPED_TARGET ipv6 = expect_pair("2001:db8::3", "2001:db8:1::7");
     EXPECT(ipv4, 0, LocalAddressNotAssigned);
@@ -1048,7 +1025,7 @@ TEST(an_own_address_is_not_reached_out_of_another_interface)
 TEST(a_bound_target_without_carrier_reports_no_carrier)
 {
     namespace_ip("route add default via 192.0.2.1");
-    lose_carrier();
+    namespace_set_carrier("a", "b", false);
     EXPECT_BOUND("198.51.100.7", "a", 0, NoCarrier);
     EXPECT_BOUND("0.0.0.0", "a", 0, NoCarrier);
     EXPECT_BOUND("2001:db8::9", "a", 0, NoCarrier);

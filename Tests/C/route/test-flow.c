@@ -332,8 +332,7 @@ TEST_EACH(a_flow_on_a_dead_leg_is_not_reachable, families)
     unsigned dead = 0;
 
     add_legs(row);
-    namespace_ip("link set dev d down");
-    namespace_await_running("c", false);
+    namespace_set_carrier("c", "d", false);
     for (uint16_t i = 0; i < LEG_PORTS; i++) {
         const struct flow_case flow = { .local = row->any,
                                         .remote = row->far,

@@ -73,8 +73,7 @@ TEST(a_point_to_point_interface_is_no_network)
 
     if (tun < 0)
         SKIP("no /dev/net/tun here");
-    namespace_ip("link set dev t up");
-    namespace_await_running("t", true);
+    namespace_set_up("t");
     EXPECT_ADDRESS(LOCAL_WIFI, 0, NoRoute);
     close(tun);
 }
@@ -134,8 +133,7 @@ TEST(a_change_of_the_interface_is_reported)
     watcher_start(&watcher, expect_target(LOCAL_WIFI));
     EXPECT_INTERFACE(watcher.target, "b");
     namespace_ip("link delete dev a");
-    EXPECT_CHANGE(&watcher, R | D);
-    EXPECT_INTERFACE(watcher.target, "d");
+    EXPECT_CHANGE_OVER(&watcher, R | D, "d");
 }
 
 TEST(a_target_is_evaluated_when_it_is_scheduled)

@@ -30,8 +30,7 @@ static void begin(void)
     namespace_ip("address add 192.0.2.2/25 broadcast + dev a");
     namespace_ip("link add name e type veth peer name f");
     namespace_ip("link set dev f up");
-    namespace_ip("link set dev e up");
-    namespace_await_running("e", true);
+    namespace_set_up("e");
     namespace_await_addresses();
     for (size_t i = 0; i < 2; i++) {
         namespace_ip("neighbour add fe80::1 lladdr 02:00:00:00:00:01 dev %s", with_neighbour[i]);

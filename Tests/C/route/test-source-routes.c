@@ -325,8 +325,7 @@ TEST(each_target_has_its_own_answer_beside_a_source_specific_route)
 {
     namespace_add_second_pair();
     crowd_route(true, "::/0", GATEWAY);
-    namespace_ip("link set dev b down");
-    namespace_await_running("a", false);
+    namespace_set_carrier("a", "b", false);
     crowd_route(true, "2001:db8:1::/48", "2001:db8:c::1");
     crowd_route(true, "2001:db8:1::80/121", "2001:db8:c::1a");
     namespace_ip("neighbour replace 2001:db8:c::1a dev c nud failed extern_learn");

@@ -38,8 +38,7 @@ static void add_tunnel(const char *to)
     if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 %s", to))
         SKIP("this kernel has no vxlan");
     namespace_ip("address add 10.7.0.1/24 dev v");
-    namespace_ip("link set dev v up");
-    namespace_await_running("v", true);
+    namespace_set_up("v");
 }
 
 /* The target is made before the tunnel, so that all messages about the tunnel are received. */
@@ -180,8 +179,7 @@ TEST(a_tunnel_may_lie_in_another)
     begin_with(&target, "remote 10.8.0.9");
     namespace_ip("link add name u type vxlan id 8 dstport 4789 remote 192.0.2.9");
     namespace_ip("address add 10.8.0.1/24 dev u");
-    namespace_ip("link set dev u up");
-    namespace_await_running("u", true);
+    namespace_set_up("u");
     watcher_start(&watcher, target);
     assert_int_equal(expect_flags_of(target), R | D);
     namespace_ip("link set dev a down");

@@ -198,8 +198,7 @@ static void begin(void)
     if (seteuid(USER) != 0)
         SKIP("this user namespace has no user %d", USER);
     assert_int_equal(seteuid(0), 0);
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_add_default_routes();
 }
 
 UNIT(.setup = begin)

@@ -267,8 +267,7 @@ TEST(calls_send_no_request_that_waits_for_the_rtnl_lock)
 /* The flags of a down link are queried for each evaluation, as it may be up again; its hardware is not. */
 TEST(the_hardware_of_a_down_link_is_queried_once)
 {
-    namespace_ip("link set dev b down");
-    namespace_await_running("a", false);
+    namespace_set_carrier("a", "b", false);
     SCOPED_TARGET target = expect_target("198.51.100.7");
     hardware_queries = 0;
     get_flags(target);

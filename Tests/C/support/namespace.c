@@ -467,6 +467,18 @@ static bool holds_gone(const void *interface)
     return if_nametoindex(interface) == 0;
 }
 
+void namespace_set_up(const char *interface)
+{
+    namespace_ip("link set dev %s up", interface);
+    namespace_await_running(interface, true);
+}
+
+void namespace_set_carrier(const char *interface, const char *peer, bool running)
+{
+    namespace_ip("link set dev %s %s", peer, running ? "up" : "down");
+    namespace_await_running(interface, running);
+}
+
 void namespace_await_gone(const char *interface)
 {
     if (await(RTMGRP_LINK, holds_gone, interface))
@@ -570,6 +582,12 @@ void namespace_add_second_pair(void)
     namespace_ip("address add 2001:db8:c::2/64 dev c nodad");
     namespace_await_running("c", true);
     namespace_await_addresses();
+}
+
+void namespace_add_default_routes(void)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
 }
 
 static int add_tun_or_tap(const char *name, short kind)

@@ -67,6 +67,10 @@ int namespace_listen(unsigned groups);
  * IPv6 addresses begin to settle, so this waits for them, too: what they report would disturb a test that counts. */
 void namespace_await_running(const char *interface, bool running);
 
+/* Sets the interface up, or the peer of a veth up or down, and waits for what the first then is. */
+void namespace_set_up(const char *interface);
+void namespace_set_carrier(const char *interface, const char *peer, bool running);
+
 /* Waits until there is no interface of this name. */
 void namespace_await_gone(const char *interface);
 
@@ -82,6 +86,9 @@ void namespace_add_pair(void);
 
 /* After it: another, c-d, with 203.0.113.2/24 and 2001:db8:c::2/64 on c. */
 void namespace_add_second_pair(void);
+
+/* After namespace_add_pair: default routes over a, through 192.0.2.1 and 2001:db8::1. */
+void namespace_add_default_routes(void);
 
 /* A tun (layer 3) or tap (layer 2) device, not up. -1: no /dev/net/tun here. It lives as long as the descriptor. */
 int namespace_add_tun(const char *name);

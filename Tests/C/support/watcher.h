@@ -43,7 +43,14 @@ int watcher_pass(struct watcher *watcher);
 #define EXPECT_CHANGE(...) watcher_expect_change(__FILE__, __LINE__, __VA_ARGS__, NULL)
 __attribute__((sentinel)) void watcher_expect_change(const char *file, int line, ...);
 
-/* The same, but several callbacks may come, the last with these flags: for changes that the kernel makes in several
+/* The same for one watcher. Then its path has this interface. */
+#define EXPECT_CHANGE_OVER(watcher, flags, interface) \
+    do { \
+        EXPECT_CHANGE(watcher, flags); \
+        EXPECT_INTERFACE((watcher)->target, interface); \
+    } while (0)
+
+/* The same as EXPECT_CHANGE, but several callbacks may come, the last with these flags: for changes that the kernel makes in several
  * steps. */
 #define EXPECT_END(...) watcher_expect_end(__FILE__, __LINE__, __VA_ARGS__, NULL)
 __attribute__((sentinel)) void watcher_expect_end(const char *file, int line, ...);

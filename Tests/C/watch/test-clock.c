@@ -422,8 +422,7 @@ TEST(a_path_with_two_lifetimes_is_read_again_every_5_s)
     begin_with("2001:db8:9::9");
     namespace_ip("link add name t type vxlan id 1 remote 2001:db8::9 dstport 4789 dev a");
     namespace_ip("address add 2001:db8:9::2/64 dev t nodad");
-    namespace_ip("link set dev t up");
-    namespace_await_running("t", true);
+    namespace_set_up("t");
     assert_true(sends_at(0) > 0);
     EXPECT(watcher.target, R | D, None);
     assert_true(sends_at(5) > 0); /* the second evaluation */

@@ -71,8 +71,7 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
 static void begin(void)
 {
     namespace_require_pair();
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_add_default_routes();
     unit_check(writer_open(&writer), "writer_open");
     refused = 0;
     refuses_neighbours = false;
@@ -290,8 +289,7 @@ TEST(the_path_of_a_tunnel_depends_on_the_routes_to_its_remote_address)
     if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 remote 203.0.113.9"))
         SKIP("this kernel has no vxlan");
     namespace_ip("address add 10.7.0.1/24 dev v");
-    namespace_ip("link set dev v up");
-    namespace_await_running("v", true);
+    namespace_set_up("v");
     watcher_schedule_on(&inner, expect_target("10.7.0.9"), watcher.loop);
     EXPECT_QUIET(&inner);
     add_route("203.0.113.0/24");
@@ -306,8 +304,7 @@ TEST(a_route_that_changes_before_the_filter_is_removed_counts)
     if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 remote 203.0.113.9"))
         SKIP("this kernel has no vxlan");
     namespace_ip("address add 10.7.0.1/24 dev v");
-    namespace_ip("link set dev v up");
-    namespace_await_running("v", true);
+    namespace_set_up("v");
     add_route("10.7.0.9/32");
     watcher_start(&watcher, expect_target("10.7.0.9"));
     attach_filter();

@@ -270,8 +270,7 @@ TEST(the_default_path_expires_with_its_route)
 
     enter();
     namespace_add_second_pair();
-    namespace_ip("link set dev d down");
-    namespace_await_running("c", false);
+    namespace_set_carrier("c", "d", false);
     namespace_ip("route add unreachable default");
     namespace_ip("-6 route add default via 2001:db8::1 metric 2000");
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 10 expires 1");

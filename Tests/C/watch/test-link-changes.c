@@ -62,12 +62,6 @@ static void expect_all_over(const char *name)
         assert_string_equal(expect_path_of(crowd.targets[i]).interfaceName, name);
 }
 
-static void set_running(const char *interface, const char *peer, bool running)
-{
-    namespace_ip("link set dev %s %s", peer, running ? "up" : "down");
-    namespace_await_running(interface, running);
-}
-
 /* ---- Other links ------------------------------------------------------------------------------------------------ */
 
 /* As on a host whose containers come and go. */
@@ -78,8 +72,8 @@ static void let_other_links_come_and_go(void)
     namespace_ip("link set dev d master bridge0");
     namespace_ip("link set dev bridge0 up");
     namespace_ip("link set dev c mtu 1400");
-    set_running("c", "d", false);
-    set_running("c", "d", true);
+    namespace_set_carrier("c", "d", false);
+    namespace_set_carrier("c", "d", true);
     namespace_ip("link set dev c down");
     namespace_ip("link set dev c name e");
     namespace_ip("link set dev e up");
@@ -94,9 +88,9 @@ TEST(a_link_that_no_target_uses_costs_no_query)
     expect_changes(0, FEW); /* an IPv4 address was deleted */
     namespace_ip("link add name c type veth peer name d");
     namespace_ip("address add 203.0.113.2/24 dev c");
-    set_running("d", "c", false);
+    namespace_set_carrier("d", "c", false);
     namespace_ip("link set dev d up");
-    set_running("d", "c", true);
+    namespace_set_carrier("d", "c", true);
     namespace_ip("link set dev c mtu 1400");
     expect_changes(0, 0);
 }
@@ -186,10 +180,10 @@ TEST(a_lost_carrier_costs_few_queries)
 {
     begin_ipv4();
     for (unsigned i = 0; i < 3; i++) {
-        set_running("a", "b", false);
+        namespace_set_carrier("a", "b", false);
         expect_changes(TARGETS, FEW);
         crowd_expect_all(0);
-        set_running("a", "b", true);
+        namespace_set_carrier("a", "b", true);
         expect_changes(TARGETS, FEW);
         crowd_expect_all(R);
     }
@@ -241,16 +235,16 @@ TEST(targets_of_two_links_are_told_apart)
     namespace_add_second_pair();
     namespace_ip("route add 198.51.100.0/25 via " OTHER_GATEWAY);
     (void)crowd_settle();
-    set_running("c", "d", false);
+    namespace_set_carrier("c", "d", false);
     expect_changes(127, FEW);
     for (unsigned i = 0; i < TARGETS; i++)
         assert_int_equal(crowd.flags[i], i < 127 ? 0 : R);
-    set_running("a", "b", false);
+    namespace_set_carrier("a", "b", false);
     expect_changes(TARGETS - 127, FEW);
     crowd_expect_all(0);
-    set_running("c", "d", true);
+    namespace_set_carrier("c", "d", true);
     expect_changes(127, FEW);
-    set_running("a", "b", true);
+    namespace_set_carrier("a", "b", true);
     expect_changes(TARGETS - 127, FEW);
     crowd_expect_all(R);
 }
@@ -304,7 +298,7 @@ TEST(the_link_of_an_ipv6_gateway_that_does_not_respond_counts)
     namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     expect_all_over("a");
-    set_running("c", "d", false);
+    namespace_set_carrier("c", "d", false);
     expect_changes(TARGETS, MANY);
     expect_all_over("c");
     crowd_expect_all(0);
@@ -318,7 +312,7 @@ TEST(a_route_over_a_link_is_preferred_to_an_ipv6_gateway_that_does_not_respond)
     namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     expect_all_over("a");
-    set_running("c", "d", false);
+    namespace_set_carrier("c", "d", false);
     expect_changes(TARGETS, MANY);
     crowd_expect_all(0);
 }
@@ -332,7 +326,7 @@ TEST(a_longer_ipv6_route_returns_when_its_link_forgets_the_gateway)
     namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     expect_all_over("a");
-    set_running("c", "d", false);
+    namespace_set_carrier("c", "d", false);
     expect_changes(TARGETS - 127, MANY);
     for (unsigned i = 0; i < TARGETS; i++)
         assert_int_equal(crowd.flags[i], i < 127 ? R : 0);
@@ -419,7 +413,7 @@ TEST(a_longer_ipv6_route_returns_when_packets_are_forwarded)
     crowd_watch_ipv6(TARGETS);
     namespace_sysctl("net.ipv6.conf.all.forwarding", "1");
     (void)crowd_settle();
-    set_running("c", "d", false);
+    namespace_set_carrier("c", "d", false);
     expect_changes(TARGETS - 127, MANY);
     for (unsigned i = 0; i < TARGETS; i++)
         assert_int_equal(crowd.flags[i], i < 127 ? R : 0);
@@ -445,7 +439,7 @@ TEST(a_longer_ipv6_route_returns_when_packets_are_forwarded_between_all_links)
     namespace_sysctl("net.ipv6.conf.all.forwarding", "1");
     (void)crowd_settle();
     crowd_expect_agreement();
-    set_running("c", "d", false);
+    namespace_set_carrier("c", "d", false);
     expect_changes(TARGETS - 127, MANY);
 }
 
@@ -455,7 +449,7 @@ TEST(a_link_that_falls_costs_few_queries_if_ipv6_packets_are_forwarded)
     namespace_add_second_pair();
     crowd_route(true, "::/0", "2001:db8::1");
     crowd_watch_ipv6(TARGETS);
-    set_running("c", "d", false);
+    namespace_set_carrier("c", "d", false);
     expect_changes(0, FEW);
     namespace_ip("link delete dev c");
     expect_changes(0, 2 * FEW);
@@ -473,7 +467,7 @@ TEST(the_link_of_another_ipv4_default_gateway_counts)
     namespace_ip("neighbour replace " GATEWAY " dev a lladdr 02:00:00:00:00:01 nud reachable");
     crowd_watch_ipv4(TARGETS);
     expect_all_over("a");
-    set_running("c", "d", false);
+    namespace_set_carrier("c", "d", false);
     expect_changes(TARGETS, FEW);
     crowd_expect_all(0);
     expect_all_over("c");
@@ -519,10 +513,10 @@ static void begin_with_ignored_route(void)
 
 static void expect_ignored_route(void)
 {
-    set_running("c", "d", false);
+    namespace_set_carrier("c", "d", false);
     expect_changes(127, MANY);
     crowd_expect_all(R);
-    set_running("c", "d", true);
+    namespace_set_carrier("c", "d", true);
     expect_changes(127, MANY);
     for (unsigned i = 0; i < TARGETS; i++)
         assert_int_equal(crowd.flags[i], i < 127 ? R | D : R);

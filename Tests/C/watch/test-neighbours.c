@@ -148,12 +148,10 @@ TEST_EACH(one_of_equal_ipv4_gateways_fails_and_comes_back, equal_rows)
     EXPECT_QUIET(&watcher);
     EXPECT_INTERFACE(watcher.target, "a");
     namespace_ip("neigh change 192.0.2.1 dev a nud failed");
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT_INTERFACE(watcher.target, "c");
+    EXPECT_CHANGE_OVER(&watcher, R, "c");
     EXPECT_QUIET(&watcher);
     RESPOND("192.0.2.1", "a");
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT_INTERFACE(watcher.target, "a");
+    EXPECT_CHANGE_OVER(&watcher, R, "a");
 }
 
 /* No path has had it: it failed before. */
@@ -165,8 +163,7 @@ TEST_EACH(the_better_of_equal_ipv4_gateways_begins_to_respond, equal_rows)
     EXPECT_INTERFACE(watcher.target, "c");
     EXPECT_QUIET(&watcher);
     RESPOND("192.0.2.1", "a");
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT_INTERFACE(watcher.target, "a");
+    EXPECT_CHANGE_OVER(&watcher, R, "a");
 }
 
 /* The second route comes later, so only the message about it says that there are equal ones. */
@@ -178,12 +175,10 @@ TEST_EACH(an_equal_ipv4_default_route_comes_later, equal_rows)
     RESPOND("203.0.113.1", "c");
     EXPECT_QUIET(&watcher);
     namespace_ip("route append default via 203.0.113.1 dev c metric 100");
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT_INTERFACE(watcher.target, "c");
+    EXPECT_CHANGE_OVER(&watcher, R, "c");
     EXPECT_QUIET(&watcher);
     RESPOND("192.0.2.1", "a");
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT_INTERFACE(watcher.target, "a");
+    EXPECT_CHANGE_OVER(&watcher, R, "a");
 }
 
 static const struct leg_row {
@@ -205,13 +200,11 @@ TEST_EACH(the_gateway_of_an_ipv4_leg_fails_and_comes_back, leg_rows)
     EXPECT_INTERFACE(watcher.target, "a");
     namespace_ip("neigh change 192.0.2.1 dev a nud failed");
     RESPOND("203.0.113.1", "c");
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT_INTERFACE(watcher.target, "c");
+    EXPECT_CHANGE_OVER(&watcher, R, "c");
     EXPECT_QUIET(&watcher);
     RESPOND("192.0.2.1", "a");
     namespace_ip("neigh change 203.0.113.1 dev c nud failed");
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT_INTERFACE(watcher.target, "a");
+    EXPECT_CHANGE_OVER(&watcher, R, "a");
     SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode);
 }
 
@@ -266,12 +259,10 @@ TEST(a_leg_that_comes_back_is_read_again)
         RESPOND("203.0.113.1", "c");
     } while (is_readable(watcher.loop));
     namespace_ip("route replace default nexthop via 192.0.2.1 dev a nexthop via 203.0.113.1 dev c");
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT_INTERFACE(watcher.target, "c");
+    EXPECT_CHANGE_OVER(&watcher, R, "c");
     EXPECT_QUIET(&watcher);
     namespace_ip("neigh change 203.0.113.1 dev c nud failed");
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT_INTERFACE(watcher.target, "a");
+    EXPECT_CHANGE_OVER(&watcher, R, "a");
 }
 
 /* A laptop with one default route has no use for what the neighbours do. */

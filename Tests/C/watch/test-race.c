@@ -395,8 +395,7 @@ TEST(a_link_coming_back_reports_no_loss)
     namespace_sysctl("net.ipv4.conf.c.ignore_routes_with_linkdown", "1");
     namespace_ip("route add default dev a metric 20");
     namespace_ip("route add default via 203.0.113.1 metric 10");
-    namespace_ip("link set dev d down");
-    namespace_await_running("c", false);
+    namespace_set_carrier("c", "d", false);
     run_rounds(&link_back, ways, 2);
     assert_int_equal(ways[0].stale, 0);
     assert_int_equal(ways[1].stale, 0);

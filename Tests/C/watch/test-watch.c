@@ -170,8 +170,7 @@ TEST_WITH(NULL, NULL, an_ipv6_default_route_is_added_replaced_and_deleted)
         EXPECT_CHANGE(&watcher, R | D);
         EXPECT_FRESH(addresses[i], R | D);
         namespace_ip("-6 route replace default via 2001:db8:c::1");
-        EXPECT_CHANGE(&watcher, R);
-        EXPECT_INTERFACE(watcher.target, "c");
+        EXPECT_CHANGE_OVER(&watcher, R, "c");
         namespace_ip("-6 route delete default");
         EXPECT_CHANGE(&watcher, 0);
         EXPECT_FRESH(addresses[i], 0);
@@ -196,8 +195,7 @@ TEST(a_longer_prefix_is_added_and_deleted)
 {
     struct watcher ipv4, ipv6;
 
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_add_default_routes();
     WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7");
     namespace_ip("route add blackhole 198.51.100.7/32");
     namespace_ip("-6 route add blackhole 2001:db8:1::7/128");
@@ -250,8 +248,7 @@ TEST(a_policy_rule_is_added_and_deleted)
 {
     struct watcher ipv4, ipv6, any;
 
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_add_default_routes();
     WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7", &any, "::");
     namespace_ip("rule add from all prohibit priority 100");
     EXPECT_CHANGE(&ipv4, 0);
@@ -289,8 +286,7 @@ TEST(the_carrier_is_lost_and_comes_back)
 {
     struct watcher near, far, any, ipv6;
 
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_add_default_routes();
     WATCH(&near, "192.0.2.9", &far, "198.51.100.7", &any, "::", &ipv6, "2001:db8:1::7");
     namespace_ip("link set dev b down");
     EXPECT_CHANGE(&near, 0, &far, 0, &any, 0, &ipv6, 0);
@@ -449,8 +445,7 @@ TEST(a_leg_of_a_multipath_route_is_back_with_ipv6)
     namespace_ip("route add 2001:db8:1::/48 nexthop via 2001:db8::1 dev a nexthop via 2001:db8:c::1 dev c");
     watcher_start(&far, expect_target("2001:db8:1::7"));
     namespace_sysctl("net.ipv6.conf.c.disable_ipv6", "1");
-    namespace_ip("link set dev b down");
-    namespace_await_running("a", false);
+    namespace_set_carrier("a", "b", false);
     EXPECT_END(&far, 0);
     EXPECT_QUIET(&far);
     namespace_sysctl("net.ipv6.conf.c.disable_ipv6", "0");
@@ -488,8 +483,7 @@ TEST_WITH(namespace_require_lo, NULL, a_leg_of_a_multipath_route_is_gone_with_ip
     namespace_add_second_pair();
     namespace_ip("-6 address flush dev a");
     namespace_ip("-6 route add 2001:db8:1::/48 nexthop via fe80::1 dev a nexthop via 2001:db8:c::1 dev c");
-    namespace_ip("link set dev d down");
-    namespace_await_running("c", false);
+    namespace_set_carrier("c", "d", false);
     watcher_start(&far, expect_target_over("a"));
     EXPECT_QUIET(&far);
     namespace_sysctl("net.ipv6.conf.a.disable_ipv6", "1");
@@ -506,8 +500,7 @@ TEST_WITH(namespace_require_lo, NULL, a_tentative_address_becomes_a_source)
     namespace_sysctl("net.ipv6.conf.b.addr_gen_mode", "1");
     namespace_sysctl("net.ipv6.neigh.a.retrans_time_ms", "300");
     namespace_ip("link set dev b up");
-    namespace_ip("link set dev a up");
-    namespace_await_running("a", true);
+    namespace_set_up("a");
     namespace_ip("-6 route add 2001:db8:1::/48 via fe80::1 dev a");
     namespace_ip("address add 2001:db8::2/64 dev a");
     watcher_start(&far, expect_target("2001:db8:1::7"));
@@ -670,8 +663,7 @@ TEST(an_ipv6_route_expires_while_there_is_no_carrier)
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
     namespace_ip("-6 route add default via 2001:db8::1 metric 10 expires 3");
     started = watcher_now();
-    namespace_ip("link set dev b down");
-    namespace_await_running("a", false);
+    namespace_set_carrier("a", "b", false);
     watcher_start(&far, expect_target("2001:db8:1::7"));
     EXPECT(far.target, 0, NoCarrier);
     EXPECT_CHANGE(&far, R); /* by the other route, which was hidden until then */
@@ -693,8 +685,7 @@ TEST_WITH(namespace_require, NULL, the_interface_of_a_bound_target_is_made_renam
     namespace_ip("link set dev a down");
     EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
     namespace_ip("link set dev a name other");
-    namespace_ip("link set dev other up");
-    namespace_await_running("other", true);
+    namespace_set_up("other");
     EXPECT(ipv4.target, 0, InterfaceMissing);
     namespace_ip("link set dev other down");
     namespace_ip("link set dev other name a");
@@ -726,8 +717,7 @@ TEST(irrelevant_changes_make_no_callback)
 {
     struct watcher ipv4, ipv6, any, own;
 
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_add_default_routes();
     WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7", &any, "0.0.0.0", &own, "192.0.2.2");
     namespace_ip("link set dev a mtu 1400");
     namespace_ip("link set dev a promisc on");
@@ -819,15 +809,13 @@ TEST(a_link_that_is_up_again_is_not_reported_as_lost)
 
     questions = questions_create(&item, 1, kSCNetworkReachabilityReasonNone);
     namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("link set dev b down");
-    namespace_await_running("a", false);
+    namespace_set_carrier("a", "b", false);
     assert_int_equal(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), 0);
     assert_int_equal(rtnetlink_read_links(&rtnetlink), 0);
     rtnetlink_drain(&rtnetlink, ignore, NULL, &error);
     assert_int_equal(evaluate_questions(&rtnetlink, &cache, questions, 0, &path), 0);
     assert_int_equal(path.reason, kSCNetworkReachabilityReasonNoCarrier);
-    namespace_ip("link set dev b up");
-    namespace_await_running("a", true);
+    namespace_set_carrier("a", "b", true);
     assert_int_equal(evaluate_questions(&rtnetlink, &cache, questions, 0, &path), 0);
     assert_int_equal(path.flags, R);
     rtnetlink_close(&rtnetlink);
@@ -841,8 +829,7 @@ TEST(notify_path_reports_gateway_source_and_reason)
     struct watcher plain, whole, ipv6;
 
     namespace_ip("address add 192.0.2.3/24 dev a");
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_add_default_routes();
     watcher_start(&plain, expect_target("198.51.100.7"));
     watcher_start(&whole, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
     watcher_start(&ipv6, expect_option("2001:db8:1::7", kSCNetworkReachabilityOptionNotifyPath));
