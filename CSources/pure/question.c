@@ -157,9 +157,4 @@ bool question_choose_interface(const struct question *question, uint32_t named, 
     }
     return true;
 }
-
-bool question_needs_interface(const struct question *question)
-{
-    return question->interface[0] != '\0' || question->scope != 0 || has_link_local_address(question);
-}
 #endif

@@ -103,7 +103,4 @@ static inline uint8_t question_default_family(const struct question *question)
  * question's interface name; 0: no name, or no such interface. False: *ret is the path already. */
 bool question_choose_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret);
 
-/* Whether question_choose_interface can return anything but "any interface". */
-bool question_needs_interface(const struct question *question);
-
 #endif

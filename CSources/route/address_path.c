@@ -164,12 +164,10 @@ static int evaluate_and_follow(struct route_query *query, const struct route *ro
 
 /* ---- One destination -------------------------------------------------------------------------------------------- */
 
-/* The path by a plain query, out of an interface; 0: any. For IPv4, a route must leave the interface: see
- * needs_fib_match. */
-static int find_plain_path(struct route_query *query, uint32_t oif, struct path *ret)
+int address_path_plain(struct route_query *query, struct path *ret)
 {
     struct route route;
-    const int error = route_query_plain(query, oif, &route);
+    const int error = route_query_plain(query, query->request.oif, &route);
 
     return error == 0 ? evaluate_and_follow(query, &route, ret) : route_query_path_from_error(query, error, ret);
 }
@@ -208,11 +206,6 @@ static int choose_leg(struct route_query *query, const struct route_legs *legs, 
             ret->dependencies = path.dependencies;
     }
     return error;
-}
-
-int address_path_plain(struct route_query *query, struct path *ret)
-{
-    return find_plain_path(query, query->request.oif, ret);
 }
 
 int address_path_from_match(struct route_query *query, struct route *match, struct path *ret)

@@ -466,8 +466,7 @@ static int find_link_index_in_namespace(void *argument)
 {
     struct link_index_call *call = argument;
 
-    call->index = udp_probe_link_index(call->name);
-    return 0;
+    return udp_probe_link_index(call->name, &call->index);
 }
 
 uint32_t netns_link_index(struct netns *netns, const char *name)

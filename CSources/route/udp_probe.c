@@ -28,12 +28,71 @@ struct udp_probe {
     struct link link; /* of oif */
 };
 
+/* ---- Interfaces ------------------------------------------------------------------------------------------------- */
+
 /* Opens a socket for ioctls, which work with any family. */
 static int open_any_udp_socket(struct descriptor *ret)
 {
     const int error = udp_socket_open(AF_INET, ret);
 
     return error == EAFNOSUPPORT ? udp_socket_open(AF_INET6, ret) : error;
+}
+
+static int read_link(uint32_t index, struct link *ret)
+{
+    struct descriptor socket;
+    int error = open_any_udp_socket(&socket);
+
+    if (error != 0)
+        return error;
+    error = ioctl_link(socket.fd, index, ret);
+    descriptor_close(&socket);
+    return error;
+}
+
+int udp_probe_link_index(const char *name, uint32_t *ret)
+{
+    struct descriptor socket;
+    int error = open_any_udp_socket(&socket);
+
+    *ret = 0;
+    if (error != 0)
+        return error;
+    error = ioctl_link_index(socket.fd, name, ret);
+    descriptor_close(&socket);
+    return error == ENODEV ? 0 : error;
+}
+
+/* False: the interface is not usable, and *ret says why. */
+static bool interface_is_usable(const struct link *link, struct path *ret)
+{
+    if (!link_is_up(link))
+        *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceDown);
+    else if (!link_is_running(link))
+        *ret = path_unreachable(kSCNetworkReachabilityReasonNoCarrier);
+    else
+        return true;
+    return false;
+}
+
+/* Finds the interface that a question names. Returns 0 or an errno. *ret_open false: *ret is the path already. */
+static int find_question_interface(struct udp_probe *probe, bool *ret_open, struct path *ret)
+{
+    uint32_t named = 0;
+    int error = 0;
+
+    if (probe->question->interface[0] != '\0')
+        error = udp_probe_link_index(probe->question->interface, &named);
+    if (error != 0)
+        return error;
+    *ret_open = question_choose_interface(probe->question, named, &probe->oif, ret);
+    if (!*ret_open || probe->oif == 0)
+        return 0;
+    error = read_link(probe->oif, &probe->link);
+    if (error == ENODEV)
+        *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
+    *ret_open = error == 0 && interface_is_usable(&probe->link, ret);
+    return error == ENODEV ? 0 : error;
 }
 
 /* ---- One destination -------------------------------------------------------------------------------------------- */
@@ -230,73 +289,14 @@ static int check_local_address(const struct udp_probe *probe, const struct addre
     return error;
 }
 
-/* False: the interface is not usable, and *ret says why. */
-static bool interface_is_usable(const struct link *link, struct path *ret)
-{
-    if (!link_is_up(link))
-        *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceDown);
-    else if (!link_is_running(link))
-        *ret = path_unreachable(kSCNetworkReachabilityReasonNoCarrier);
-    else
-        return true;
-    return false;
-}
-
-/* Reads the interface, whose index is known. *ret_open false: *ret is the path already. */
-static int read_interface(int fd, struct udp_probe *probe, bool *ret_open, struct path *ret)
-{
-    const int error = ioctl_link(fd, probe->oif, &probe->link);
-
-    if (error == ENODEV)
-        *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
-    *ret_open = error == 0 && interface_is_usable(&probe->link, ret);
-    return error == ENODEV ? 0 : error;
-}
-
-static int find_interface_with_socket(int fd, struct udp_probe *probe, bool *ret_open, struct path *ret)
-{
-    const struct question *question = probe->question;
-    uint32_t named = 0;
-    int error = 0;
-
-    if (question->interface[0] != '\0')
-        error = ioctl_link_index(fd, question->interface, &named);
-    if (error != 0 && error != ENODEV)
-        return error;
-    *ret_open = question_choose_interface(question, named, &probe->oif, ret);
-    return *ret_open && probe->oif != 0 ? read_interface(fd, probe, ret_open, ret) : 0;
-}
-
-/* Finds the interface that a question names. Returns 0 or an errno. *ret_open false: *ret is the path already. */
-static int find_question_interface(struct udp_probe *probe, bool *ret_open, struct path *ret)
-{
-    struct descriptor socket;
-    int error;
-
-    *ret_open = true;
-    if (!question_needs_interface(probe->question))
-        return 0;
-    error = open_any_udp_socket(&socket);
-    if (error != 0)
-        return error;
-    error = find_interface_with_socket(socket.fd, probe, ret_open, ret);
-    descriptor_close(&socket);
-    return error;
-}
-
 /* Packets to a local address go over lo: while it is down, none arrives. */
 static int check_loopback(struct path *path)
 {
-    struct descriptor socket;
     struct link lo;
-    int error = open_any_udp_socket(&socket);
+    const int error = read_link(LINK_LOOPBACK_INDEX, &lo);
 
-    if (error != 0)
-        return error;
-    error = ioctl_link(socket.fd, LINK_LOOPBACK_INDEX, &lo);
     if (error == 0)
         (void)interface_is_usable(&lo, path);
-    descriptor_close(&socket);
     return error;
 }
 
@@ -376,17 +376,5 @@ int udp_probe_evaluate(const struct questions *questions, struct path *ret)
         ret->flow = kSCNetworkReachabilityFlowIncomplete;
     questions_adjust_path(questions, ret);
     return 0;
-}
-
-uint32_t udp_probe_link_index(const char *name)
-{
-    struct descriptor socket;
-    uint32_t index = 0;
-
-    if (open_any_udp_socket(&socket) != 0)
-        return 0;
-    (void)ioctl_link_index(socket.fd, name, &index);
-    descriptor_close(&socket);
-    return index;
 }
 #endif

@@ -14,7 +14,7 @@
  * path. */
 int udp_probe_evaluate(const struct questions *questions, struct path *ret);
 
-/* The current index of the interface with this name; 0: there is none. */
-uint32_t udp_probe_link_index(const char *name);
+/* Reads the current index of the interface with this name; 0: there is none. Returns 0 or an errno. */
+int udp_probe_link_index(const char *name, uint32_t *ret);
 
 #endif
