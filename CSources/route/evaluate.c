@@ -1,15 +1,178 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The evaluation of questions.
+ * The evaluation of questions. The default path is found by queries for sample addresses.
  *
- * What this file must never do: lose a dependency of any path. A watch would not notice that its path is stale.
+ * What this file must never do: lose a dependency of any path (a watch would not notice that its path is stale), or
+ * report the route of a longer prefix as the default route.
  */
 #ifdef __linux__
 #include "route/evaluate.h"
 
+#include <errno.h>
+#include <linux/rtnetlink.h>
+
+#include "kernel/source_routes.h"
 #include "route/address_path.h"
-#include "route/default_path.h"
 #include "route/flow_path.h"
+
+/* ---- The default path: the way of packets for which only a default route matches --------------------------------- */
+
+/* Addresses that only a default route matches, or one of its two halves. If a longer prefix matches (a blackhole for
+ * 0.0.0.0/8 is common), the next sample is tried. The IPv6 samples have global scope because the kernel chooses the
+ * source address by the scope of the destination. The first and the last sample are in different halves. */
+#define SAMPLES       (DEFAULT_PATH_SAMPLES / 2)
+#define SAMPLE_GLOBAL 1
+static const struct address samples_ipv4[SAMPLES] = { { AF_INET, { 0, 0, 0, 1 } },
+                                                      { AF_INET, { 1, 0, 0, 1 } },
+                                                      { AF_INET, { 128, 0, 0, 1 } } };
+static const struct address samples_ipv6[SAMPLES] = { { AF_INET6, { 0x40, [15] = 1 } },
+                                                      { AF_INET6, { 0x20, [15] = 1 } },
+                                                      { AF_INET6, { 0x80, [15] = 1 } } };
+
+static bool is_default_route(const struct route *route)
+{
+    return route->prefix_length <= 1 && route->type != RTN_LOCAL;
+}
+
+/* Whether the reply names a route that cannot lead to the destination, so another one with the same way does: see
+ * route_may_be_another. */
+static bool is_another_route(const struct route *route, const struct address *destination)
+{
+    const struct address first = address_truncate(destination, route->prefix_length);
+
+    return route_may_be_another(route) && !address_equal(&first, &route->destination);
+}
+
+static bool has_known_prefix(const struct route *route, const struct address *destination)
+{
+    return route->prefix_length != ROUTE_QUERY_PREFIX_UNKNOWN && !is_another_route(route, destination);
+}
+
+/* Two samples of one half have no longer prefix in common. Few routes lead to the sample that is a global address, and
+ * none to the others, besides the default route or half of one: that is sure enough for a route that a query returns.
+ * One that only a socket uses must lead to both samples. `sample`: the number of the one that was reached. Returns 0 or
+ * an errno. */
+static int confirm_default_route(struct route_query *query, const struct address samples[SAMPLES], size_t sample,
+                                 bool by_socket, bool *ret)
+{
+    struct route route;
+    int error;
+
+    *ret = !by_socket && sample != SAMPLE_GLOBAL;
+    if (*ret || sample == SAMPLES - 1)
+        return 0;
+    query->request.destination = samples[sample == 0 ? 1 : 0];
+    error = route_query_match(query, &route);
+    *ret = error == 0 && (!has_known_prefix(&route, &query->request.destination) || is_default_route(&route));
+    query->request.destination = samples[sample];
+    return route_query_failure(error);
+}
+
+/* `match` is the default route that matches the sample in `query->request`. */
+static int evaluate_default_route(struct route_query *query, struct route *match, struct path *ret)
+{
+    const uint32_t metric = match->metric; /* the next query overwrites the route's message */
+    int error;
+
+    if (query->request.destination.family == AF_INET) {
+        error = address_path_from_match(query, match, ret);
+    } else { /* only the reply to a plain query has the IPv6 source address */
+        error = address_path_plain(query, ret);
+        if (error == 0) {
+            dependencies_add_lifetime(&ret->dependencies, match);
+            error = address_path_try_other_legs(query, ret);
+        }
+    }
+    ret->metric = metric;
+    return error == 0 ? address_path_add_source(query, ret) : error;
+}
+
+/* Called when no route matches the first sample. Whether neither family has a default route, as after the deletion of
+ * the only one. The remaining queries go to the kernel in one send. A throw route or a rule can hide a default route
+ * from one sample, so each half has one. */
+static bool no_default_exists(const struct route_query *query)
+{
+    enum { REMAINING = 3 };
+    const struct address *const samples[REMAINING] = { &samples_ipv4[SAMPLES - 1], &samples_ipv6[0],
+                                                       &samples_ipv6[SAMPLES - 1] };
+    struct route_request requests[REMAINING];
+    int errors[REMAINING];
+
+    if (source_routes_find(query->rtnetlink) != SOURCE_ROUTES_NONE)
+        return false;
+    for (size_t i = 0; i < REMAINING; i++) {
+        requests[i] = query->request;
+        requests[i].destination = *samples[i];
+    }
+    if (rtnetlink_query_each(query->rtnetlink, requests, REMAINING, errors) != 0)
+        return false;
+    for (size_t i = 0; i < REMAINING; i++)
+        if (errors[i] != ENETUNREACH)
+            return false;
+    return true;
+}
+
+/* Finds the default path of one family. The reason is NoRoute if there is no default route. If `ret_neither` is not
+ * NULL, *ret_neither is set to true if the other family has no default route either. */
+static int find_default_of_family(struct route_query *query, const struct address samples[SAMPLES], bool *ret_neither,
+                                  struct path *ret)
+{
+    bool unmatched = false, confirmed = false;
+    struct route route;
+    int error;
+
+    for (size_t i = 0; i < SAMPLES; i++) {
+        query->request.destination = samples[i];
+        error = route_query_match(query, &route);
+        if (error == 0 && !has_known_prefix(&route, &samples[i]))
+            error = confirm_default_route(query, samples, i, route.prefix_length == ROUTE_QUERY_PREFIX_UNKNOWN,
+                                          &confirmed);
+        if (error == 0 && (confirmed || is_default_route(&route)))
+            return evaluate_default_route(query, &route, ret);
+        if (error != 0 && route_query_path_from_error(query, error, ret) != 0)
+            return error;
+        if (error == ENETUNREACH && i == 0 && ret_neither != NULL) {
+            *ret_neither = no_default_exists(query);
+            if (*ret_neither)
+                return 0;
+        }
+        unmatched = unmatched || error == 0 || error == ENETUNREACH;
+        /* No route at all matches in this half: continue with the other half. */
+        if (error == ENETUNREACH && i < SAMPLES - 2)
+            i = SAMPLES - 2;
+    }
+    /* A default route that refuses packets refuses all samples. If only some are refused, a longer prefix does that. */
+    if (unmatched)
+        *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
+    return 0;
+}
+
+/* Tries the family of the local address, or IPv4, then IPv6. If neither path is usable, the result is that of IPv4, or
+ * that of IPv6 if IPv4 has no default route. */
+static int query_default_path(struct route_query *query, struct path *ret)
+{
+    const uint8_t family = question_default_family(query->question);
+    struct path ipv4 = path_unreachable(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
+    bool neither = false;
+    int error = 0;
+
+    if (family != AF_INET6)
+        error = find_default_of_family(query, samples_ipv4, family == AF_UNSPEC ? &neither : NULL, &ipv4);
+    if (error == 0 && family != AF_INET && !path_is_usable(&ipv4) && !neither)
+        error = find_default_of_family(query, samples_ipv6, NULL, &ipv6);
+    if (error != 0)
+        return error;
+    *ret = path_is_usable(&ipv6) || ipv4.reason == kSCNetworkReachabilityReasonNoRoute ? ipv6 : ipv4;
+    /* Of both: later the other family can have the better path. */
+    dependencies_add(&ret->dependencies, &ipv4.dependencies);
+    dependencies_add(&ret->dependencies, &ipv6.dependencies);
+    return 0;
+}
+
+const struct address *default_path_sample(size_t i)
+{
+    return i < SAMPLES ? &samples_ipv4[i] : &samples_ipv6[i - SAMPLES];
+}
 
 static bool is_cached(const struct route_query *query)
 {
@@ -43,11 +206,13 @@ static int find_default_path(struct route_query *query, struct path *ret)
         *ret = query->cache->default_path;
         return 0;
     }
-    error = default_path_find(query, ret);
+    error = query_default_path(query, ret);
     if (error == 0 && is_plain)
         keep_in_cache(query, ret);
     return error;
 }
+
+/* ---- Questions -------------------------------------------------------------------------------------------------- */
 
 /* 169.254.0.0 stands for the local network. Links decide, not routes. `link_error` can be set. */
 static void find_local_wifi(struct route_query *query, struct path *ret)

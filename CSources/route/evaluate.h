@@ -10,6 +10,10 @@
  * Apple's sample code ("local Wi-Fi"). */
 bool evaluate_needs_all_links(const struct questions *questions);
 
+/* The addresses that are queried for the default path. A route without any of them in its prefix does not affect it. */
+enum { DEFAULT_PATH_SAMPLES = 6 };
+const struct address *default_path_sample(size_t i);
+
 /* Finds the best path of the questions; of equal paths, the first. `extras`: query_extras bits. Returns 0, or an errno
  * if the kernel could not be queried. */
 int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, const struct questions *questions,

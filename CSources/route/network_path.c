@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "kernel/source_routes.h"
-#include "route/default_path.h"
 #include "route/full_path.h"
 
 /* The indexes of the questions of network_path_questions. The name servers follow. */

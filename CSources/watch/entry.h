@@ -4,7 +4,7 @@
 
 /* The entries of a store, and their members. store.c has the algorithm. Under the loop's lock. */
 
-#include "route/default_path.h"
+#include "route/evaluate.h"
 #include "watch/bucket.h"
 #include "watch/gateways.h"
 #include "watch/hops.h"

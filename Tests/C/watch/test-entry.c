@@ -3,7 +3,7 @@
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 
-#include "route/default_path.h"
+#include "route/evaluate.h"
 #include "support/literal.h"
 #include "support/unit.h"
 #include "watch/ends.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "route/default_path.h"
+#include "route/evaluate.h"
 #include "support/literal.h"
 #include "support/unit.h"
 #include "watch/ends.h"
