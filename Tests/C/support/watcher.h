@@ -50,8 +50,8 @@ __attribute__((sentinel)) void watcher_expect_change(const char *file, int line,
         EXPECT_INTERFACE((watcher)->target, interface); \
     } while (0)
 
-/* The same as EXPECT_CHANGE, but several callbacks may come, the last with these flags: for changes that the kernel makes in several
- * steps. */
+/* As EXPECT_CHANGE, but several callbacks may come, the last with these flags: for changes that the kernel makes in
+ * several steps. */
 #define EXPECT_END(...) watcher_expect_end(__FILE__, __LINE__, __VA_ARGS__, NULL)
 __attribute__((sentinel)) void watcher_expect_end(const char *file, int line, ...);
 
