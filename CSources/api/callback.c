@@ -18,13 +18,15 @@ static void free_callback_context(struct counted *counted)
 }
 
 /* Returns NULL if there is no memory. */
-static struct callback_context *create_context(const SCNetworkReachabilityContext *original)
+static struct callback_context *create_context(SCNetworkReachabilityCallBack function,
+                                               const SCNetworkReachabilityContext *original)
 {
     struct callback_context *context = calloc(1, sizeof *context);
 
     if (context == NULL)
         return NULL;
     counted_init(&context->counted, free_callback_context);
+    context->function = function;
     context->retain = original->retain;
     context->release = original->release;
     context->info = original->info;
@@ -39,18 +41,16 @@ int callback_create(SCNetworkReachabilityCallBack function, const SCNetworkReach
     *ret = (struct callback){ .function = function, .info = context == NULL ? NULL : context->info };
     if (context == NULL || (context->retain == NULL && context->release == NULL))
         return 0;
-    ret->context = create_context(context);
-    if (ret->context == NULL)
-        return ENOMEM;
-    ret->info = ret->context->info;
-    return 0;
+    *ret = (struct callback){ .function = callback_with_hooks, .info = create_context(function, context) };
+    return ret->info == NULL ? ENOMEM : 0;
 }
 
-/* The arguments of callback_call with a context, and what to release after it. */
+/* A call of a context's function, and what to release after it. */
 struct running_callback {
-    struct callback callback; /* context NULL: it was released */
+    struct callback_context *context; /* NULL: it was released */
     SCNetworkReachabilityRef target;
     SCNetworkReachabilityFlags flags;
+    void *info;
     void (*release_info)(const void *info); /* NULL: `info` was not retained for this call */
 };
 
@@ -60,16 +60,17 @@ struct running_callback {
 static void make_callback(void *argument)
 {
     struct running_callback *running = argument;
-    struct callback *callback = &running->callback;
-    struct callback_context *context = callback->context;
+    struct callback_context *context = running->context;
+    const SCNetworkReachabilityCallBack function = context->function;
 
+    running->info = context->info;
     if (context->retain != NULL && context->release != NULL) {
-        callback->info = (void *)(uintptr_t)context->retain(context->info);
+        running->info = (void *)(uintptr_t)context->retain(context->info);
         running->release_info = context->release;
-        callback->context = NULL;
+        running->context = NULL;
         counted_release(&context->counted);
     }
-    callback->function(running->target, running->flags, callback->info);
+    function(running->target, running->flags, running->info);
 }
 
 static void end_callback(void *argument)
@@ -77,16 +78,14 @@ static void end_callback(void *argument)
     const struct running_callback *running = argument;
 
     if (running->release_info != NULL)
-        running->release_info(running->callback.info);
-    callback_release(&running->callback);
+        running->release_info(running->info);
+    if (running->context != NULL)
+        counted_release(&running->context->counted);
 }
 
-void callback_call(const struct callback *callback, SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags)
+void callback_with_hooks(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *context)
 {
-    if (callback->context == NULL)
-        callback->function(target, flags, callback->info);
-    else
-        cleanup_run(make_callback, end_callback,
-                    &(struct running_callback){ .callback = *callback, .target = target, .flags = flags });
+    cleanup_run(make_callback, end_callback,
+                &(struct running_callback){ .context = context, .target = target, .flags = flags });
 }
 #endif

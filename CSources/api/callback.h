@@ -9,10 +9,11 @@
 
 #include "base/counted.h"
 
-/* A copy of a context that has a retain or release hook. The target holds a reference. So does a delivery, at most
- * until the callback returns. The last reference calls `release`. */
+/* A function, and a copy of its context that has a retain or release hook. The target holds a reference. So does a
+ * delivery, at most until the callback returns. The last reference calls `release`. */
 struct callback_context {
     struct counted counted;
+    SCNetworkReachabilityCallBack function;
     void *info;
     const void *(*retain)(const void *info);
     void (*release)(const void *info);
@@ -20,28 +21,27 @@ struct callback_context {
 
 /* Most contexts have no hooks: then there is nothing to count or to release. */
 struct callback {
-    SCNetworkReachabilityCallBack function; /* NULL: there is no callback */
+    SCNetworkReachabilityCallBack function; /* callback_with_hooks: `info` is a context. NULL: there is no callback */
     void *info;
-    struct callback_context *context; /* NULL: no hooks */
 };
 
 /* Copies and retains a user's context. `context` NULL: no info. Returns 0 or ENOMEM. */
 int callback_create(SCNetworkReachabilityCallBack function, const SCNetworkReachabilityContext *context,
                     struct callback *ret);
 
-/* Calls the function. Consumes a reference to the context, also if the function ends the thread. */
-void callback_call(const struct callback *callback, SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags);
+/* Calls the function of a context. Consumes a reference to it, also if the function ends the thread. */
+void callback_with_hooks(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *context);
 
 static inline void callback_retain(const struct callback *callback)
 {
-    if (callback->context != NULL)
-        counted_retain(&callback->context->counted);
+    if (callback->function == callback_with_hooks)
+        counted_retain(&((struct callback_context *)callback->info)->counted);
 }
 
 static inline void callback_release(const struct callback *callback)
 {
-    if (callback->context != NULL)
-        counted_release(&callback->context->counted);
+    if (callback->function == callback_with_hooks)
+        counted_release(&((struct callback_context *)callback->info)->counted);
 }
 
 #endif

@@ -72,11 +72,11 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
 bool delivery_is_due_locked(const struct SCNetworkReachability *target)
 {
     const struct target_state *state = target->state;
-    const struct details *details = state->parts->details;
+    const struct details *details = state_parts(state)->details;
 
-    if (state->parts->hop != NULL && state->parts->hop->failed != state->parts->hop->delivered)
+    if (state_parts(state)->hop != NULL && state_parts(state)->hop->failed != state_parts(state)->hop->delivered)
         return true;
-    if (state->owed || (state->parts->reports_flow && outcome_flow_differs(&state->delivered, &state->current)))
+    if (state->owed || (state_parts(state)->reports_flow && outcome_flow_differs(&state->delivered, &state->current)))
         return true;
     return details == NULL ? outcome_differs(&state->delivered, &state->current)
                            : path_differs(&details->delivered, &details->current);
@@ -94,10 +94,10 @@ static uint64_t publish_locked(struct SCNetworkReachability *target)
 static bool is_change_locked(const struct SCNetworkReachability *target, const struct path *path)
 {
     const struct target_state *state = target->state;
-    const struct details *details = state->parts->details;
+    const struct details *details = state_parts(state)->details;
     const struct outcome outcome = path_outcome(path);
 
-    if (state->parts->reports_flow && outcome_flow_differs(&state->current, &outcome))
+    if (state_parts(state)->reports_flow && outcome_flow_differs(&state->current, &outcome))
         return true;
     return details == NULL ? outcome_differs(&state->current, &outcome) : path_differs(&details->current, path);
 }
@@ -118,7 +118,7 @@ static void settle_delivered_flow(struct target_state *state)
  * news. */
 static bool follow_hop(struct target_state *state, const struct path *path)
 {
-    struct target_hop *hop = state->parts->hop;
+    struct target_hop *hop = state_parts(state)->hop;
     struct address address;
     bool had_failed;
 
@@ -158,8 +158,8 @@ void delivery_set_current_locked(struct schedule *schedule, const struct path *p
         state->change_queued = false;
     state->current = path_outcome(path);
     settle_delivered_flow(state);
-    if (state->parts->details != NULL)
-        state->parts->details->current = *path;
+    if (state_parts(state)->details != NULL)
+        state_parts(state)->details->current = *path;
     state->evaluations++;
     state->owed = state->owed || state->owed_next;
     state->owed_next = false;
@@ -172,13 +172,13 @@ void delivery_set_current_locked(struct schedule *schedule, const struct path *p
 void delivery_set_delivered_locked(struct SCNetworkReachability *target)
 {
     struct target_state *state = target->state;
-    struct details *details = state->parts->details;
+    struct details *details = state_parts(state)->details;
 
     state->delivered = state->current;
     if (details != NULL)
         details->delivered = details->current;
-    if (state->parts->hop != NULL)
-        state->parts->hop->delivered = state->parts->hop->failed;
+    if (state_parts(state)->hop != NULL)
+        state_parts(state)->hop->delivered = state_parts(state)->hop->failed;
     state->owed = state->change_queued = false;
     publish_locked(target);
 }
@@ -186,7 +186,7 @@ void delivery_set_delivered_locked(struct SCNetworkReachability *target)
 void delivery_settle_locked(struct SCNetworkReachability *target, unsigned extras, const struct path *path)
 {
     struct target_state *state = target->state;
-    struct target_hop *hop = state->parts->hop;
+    struct target_hop *hop = state_parts(state)->hop;
     const bool scheduled = state->schedules != NULL;
 
     if ((extras & QUERY_NEXT_HOP) != 0 && hop != NULL && !(scheduled && hop->settled)) {
@@ -197,7 +197,7 @@ void delivery_settle_locked(struct SCNetworkReachability *target, unsigned extra
         hop->delivered = path->next_hop == kSCNetworkReachabilityNextHopFailed;
         hop->failed = hop->delivered;
     }
-    if ((extras & QUERY_FLOW) != 0 && state->parts->reports_flow && !path->flow_unsettled &&
+    if ((extras & QUERY_FLOW) != 0 && state_parts(state)->reports_flow && !path->flow_unsettled &&
         !(scheduled && !state->delivered.flow_unsettled)) {
         state->delivered.flow = (uint8_t)path->flow;
         state->delivered.flow_unsettled = false;
@@ -225,7 +225,7 @@ void delivery_queue_everywhere_locked(struct SCNetworkReachability *target)
 
 void delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret)
 {
-    *ret = target->state->parts->details->current;
+    *ret = state_parts(target->state)->details->current;
     if (delivery_is_due_locked(target))
         target->state->owed = true; /* it is queued already, or posted to the scheduler */
 }
@@ -284,15 +284,6 @@ void delivery_prefetch(const struct path_watch *watch)
         __builtin_prefetch((const char *)schedule->state + line, 1);
 }
 
-/* The callback runs soon. */
-static void prefetch_callback(const struct callback *callback)
-{
-    if (callback->context != NULL)
-        __builtin_prefetch(callback->context, 1);
-    else
-        __builtin_prefetch(callback->info);
-}
-
 /* On the thread that drives the loop. A change that SCRunLoopCopyNextChange will return needs no job. */
 static void queue_what_is_due_locked(struct schedule *schedule)
 {
@@ -303,7 +294,7 @@ static void queue_what_is_due_locked(struct schedule *schedule)
         queue_change_locked(schedule);
         return;
     default:
-        prefetch_callback(&schedule->state->callback);
+        __builtin_prefetch(schedule->state->callback.info); /* the callback runs soon */
         delivery_queue_locked(schedule);
     }
 }
@@ -338,7 +329,7 @@ void delivery_follow_path(struct schedule *schedule, const struct path *path)
 
     target_lock(target);
     if (schedule->watch.active && schedule->watch.monitor == NULL) {
-        questions_adjust_path(target->state->parts->initial, &pending);
+        questions_adjust_path(state_parts(target->state)->initial, &pending);
         accept_locked(schedule, &pending);
     }
     target_unlock(target);
@@ -382,7 +373,7 @@ static void make_delivery(void *argument)
     const struct delivery *delivery = argument;
 
     if (delivery->decision == DELIVER_HERE)
-        callback_call(&delivery->callback, delivery->schedule->target, delivery->flags);
+        delivery->callback.function(delivery->schedule->target, delivery->flags, delivery->callback.info);
     if (delivery->decision == DELIVER_ON_SCHEDULER)
         scheduler_work_post(delivery->schedule->parts->work, &delivery->schedule->member.counted);
 }

@@ -131,7 +131,7 @@ static void settle(struct SCNetworkReachability *target, unsigned extras, const 
 {
     const struct target_state *state = target_state(target);
 
-    if (state == NULL || (state->parts->hop == NULL && !state->parts->reports_flow))
+    if (state == NULL || (state_parts(state)->hop == NULL && !state_parts(state)->reports_flow))
         return;
     target_lock(target);
     delivery_settle_locked(target, extras, path);
@@ -209,7 +209,7 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     watched = state->schedules != NULL;
     if (watched)
         delivery_read_path_locked(self, &last);
-    failed = state->parts->hop != NULL && state->parts->hop->failed;
+    failed = state_parts(state)->hop != NULL && state_parts(state)->hop->failed;
     address_count = state->current.reason == kSCNetworkReachabilityReasonNamePending
                         ? 0
                         : count_addresses(state_questions_locked(state));

@@ -21,7 +21,7 @@
 
 static struct lookups *lookups_of(const struct SCNetworkReachability *target)
 {
-    return target->state->parts->lookups;
+    return state_parts(target->state)->lookups;
 }
 
 /* ---- Questions -------------------------------------------------------------------------------------------------- */
@@ -79,10 +79,10 @@ static void replace_questions_locked(struct SCNetworkReachability *target, struc
 
 static void reset_questions_locked(struct SCNetworkReachability *target)
 {
-    if (lookups_of(target)->questions == target->state->parts->initial)
+    if (lookups_of(target)->questions == state_parts(target->state)->initial)
         return;
-    counted_retain(&target->state->parts->initial->counted);
-    replace_questions_locked(target, target->state->parts->initial);
+    counted_retain(&state_parts(target->state)->initial->counted);
+    replace_questions_locked(target, state_parts(target->state)->initial);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static void reset_questions_locked(struct SCNetworkReachability *target)
 static struct questions *questions_of_addresses(const struct SCNetworkReachability *target,
                                                 const struct lookup_result *result)
 {
-    const struct question *initial = &target->state->parts->initial->items[0];
+    const struct question *initial = &state_parts(target->state)->initial->items[0];
     struct question *items = calloc(result->count, sizeof *items);
     struct questions *questions;
 
@@ -142,7 +142,7 @@ static struct questions *questions_of_result(const struct SCNetworkReachability 
 static void apply_result_locked(struct SCNetworkReachability *target, struct questions *questions)
 {
     struct lookups *lookups = lookups_of(target);
-    const bool is_first_result = lookups->questions == target->state->parts->initial;
+    const bool is_first_result = lookups->questions == state_parts(target->state)->initial;
     const bool is_failure = !are_resolved(questions) && questions->reason != kSCNetworkReachabilityReasonNameNotFound;
 
     if (questions_are_equal(lookups->questions, questions) || (is_failure && are_resolved(lookups->questions))) {
@@ -226,8 +226,8 @@ static const struct lookup_waiter_type waiter_type = { .owner = owner_of_waiter,
 static void start_lookup_locked(struct SCNetworkReachability *target, enum lookup_kind kind)
 {
     struct lookups *lookups = lookups_of(target);
-    const int family = target->state->parts->initial->items[0].family;
-    const int error = lookup_start(target->netns, target->state->parts->name, family, kind, &lookups->waiter);
+    const int family = state_parts(target->state)->initial->items[0].family;
+    const int error = lookup_start(target->netns, state_parts(target->state)->name, family, kind, &lookups->waiter);
 
     lookups->running = error == 0 || error == EINPROGRESS;
     lookups->outdated = false;

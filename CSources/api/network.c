@@ -14,7 +14,7 @@
 static void set_network_locked(struct schedule *schedule, struct network_path *network)
 {
     struct SCNetworkReachability *target = schedule->target;
-    struct target_network *last = target->state->parts->network;
+    struct target_network *last = state_parts(target->state)->network;
 
     if (last->told && network_path_equal(last->path, network))
         return;
@@ -48,7 +48,7 @@ int network_join_locked(struct schedule *schedule)
 {
     const struct SCNetworkReachability *target = schedule->target;
     const struct target_state *state = target->state;
-    struct target_network *last = state->parts->network;
+    struct target_network *last = state_parts(state)->network;
     struct network_path *first;
     const int error = network_monitor_join(schedule->loop, target->netns, &schedule->parts->network->watch, &first);
 
@@ -75,7 +75,7 @@ void network_leave_locked(struct schedule *schedule)
 
 void network_forget_locked(struct SCNetworkReachability *target)
 {
-    struct target_network *last = target->state->parts->network;
+    struct target_network *last = state_parts(target->state)->network;
 
     if (last == NULL || target->state->schedules != NULL)
         return;
@@ -158,7 +158,7 @@ static struct network_path *retain_last_network(struct SCNetworkReachability *ta
     struct network_path *network;
 
     target_lock(target);
-    network = target->state->parts->network->path;
+    network = state_parts(target->state)->network->path;
     if (network != NULL)
         counted_retain(&network->counted);
     target_unlock(target);

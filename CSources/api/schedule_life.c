@@ -96,8 +96,8 @@ static bool can_share(const struct target_parts *parts)
 struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoopRef loop, bool has_scheduler)
 {
     struct target_state *state = target_state(target);
-    const size_t name_size = state->parts->lookups != NULL ? sizeof(struct schedule_name) : 0;
-    const size_t network_size = state->parts->network != NULL ? sizeof(struct schedule_network) : 0;
+    const size_t name_size = state_parts(state)->lookups != NULL ? sizeof(struct schedule_name) : 0;
+    const size_t network_size = state_parts(state)->network != NULL ? sizeof(struct schedule_network) : 0;
     const size_t parts_size = name_size + network_size > 0 || has_scheduler ? sizeof(struct schedule_parts) : 0;
     struct schedule *schedule = calloc(1, part_size(sizeof *schedule) + part_size(parts_size) + part_size(name_size) +
                                               part_size(network_size));
@@ -112,8 +112,8 @@ struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoop
     schedule->state = state;
     schedule->loop = SCRunLoopRetain(loop);
     schedule->watch = (struct path_watch){ .type = &watch_type,
-                                           .extras = (uint8_t)(QUERY_EXPIRY | extras_of(state->parts)),
-                                           .can_share = can_share(state->parts),
+                                           .extras = (uint8_t)(QUERY_EXPIRY | extras_of(state_parts(state))),
+                                           .can_share = can_share(state_parts(state)),
                                            .key.address.address = target->address };
     if (parts_size > 0)
         fill_parts(schedule, name_size, network_size);
@@ -146,7 +146,7 @@ static void begin_delivered_locked(struct schedule *schedule, const struct path 
 {
     struct target_state *state = schedule->state;
     const struct outcome before = state->delivered;
-    struct target_hop *hop = state->parts->hop;
+    struct target_hop *hop = state_parts(state)->hop;
     const bool had_failed = hop != NULL && hop->delivered;
 
     delivery_set_current_locked(schedule, path);
@@ -167,7 +167,7 @@ static int evaluate_new_schedule_locked(struct schedule *schedule)
     const struct target_state *state = target->state;
     struct question_memory memory;
     struct path path;
-    const unsigned extras = extras_of(state->parts);
+    const unsigned extras = extras_of(state_parts(state));
     const int error = netns_evaluate(target->netns, path_watch_questions(&schedule->watch, &memory),
                                      extras & ~(unsigned)QUERY_FLOW, &path);
 
@@ -178,7 +178,7 @@ static int evaluate_new_schedule_locked(struct schedule *schedule)
     if (state->schedules == NULL) {
         begin_delivered_locked(schedule, &path);
         /* A name's first result brings a callback. That of localhost is here already. */
-        if (target->kind == TARGET_NAME && state->parts->lookups == NULL)
+        if (target->kind == TARGET_NAME && state_parts(state)->lookups == NULL)
             delivery_set_owed_locked(target);
         return 0;
     }
@@ -241,11 +241,11 @@ static void unlink_schedule(struct target_state *state, const struct schedule *s
 /* Whether the path of the target is the default path, and of the default path it reports no details. */
 static bool can_follow_locked(const struct target_state *state)
 {
-    const struct questions *initial = state->parts->initial;
+    const struct questions *initial = state_parts(state)->initial;
 
-    return state->parts->lookups != NULL && state->parts->lookups->questions == initial &&
+    return state_parts(state)->lookups != NULL && state_parts(state)->lookups->questions == initial &&
            question_is_default_path(&initial->items[0]) && initial->items[0].family == AF_UNSPEC &&
-           state->parts->details == NULL && state->parts->hop == NULL && state->schedules == NULL;
+           state_parts(state)->details == NULL && state_parts(state)->hop == NULL && state->schedules == NULL;
 }
 
 static int watch_or_follow_locked(struct schedule *schedule)
@@ -295,7 +295,7 @@ int schedule_add_locked(struct schedule *schedule)
     if (schedule->parts->name != NULL && state->schedules == schedule)
         name_start_lookups_locked(target);
     else if (schedule->parts->name != NULL)
-        name_monitor_set_deadline(loop, &schedule->parts->name->watch, state->parts->lookups->next);
+        name_monitor_set_deadline(loop, &schedule->parts->name->watch, state_parts(state)->lookups->next);
     if (delivery_is_due_locked(target))
         delivery_queue_locked(schedule);
     return 0;
@@ -309,8 +309,8 @@ static void end_delivered_locked(struct SCNetworkReachability *target)
     struct target_state *state = target->state;
 
     state->delivered.flow_unsettled = true;
-    if (state->parts->hop != NULL)
-        *state->parts->hop = (struct target_hop){ 0 };
+    if (state_parts(state)->hop != NULL)
+        *state_parts(state)->hop = (struct target_hop){ 0 };
     atomic_store_explicit(&target->published, 0, memory_order_release);
 }
 
@@ -442,7 +442,7 @@ void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target)
     const struct target_state *state = target->state;
 
     for (struct schedule *schedule = state->schedules; schedule != NULL; schedule = schedule->next)
-        name_monitor_set_deadline(schedule->loop, &schedule->parts->name->watch, state->parts->lookups->next);
+        name_monitor_set_deadline(schedule->loop, &schedule->parts->name->watch, state_parts(state)->lookups->next);
 }
 
 struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *target)

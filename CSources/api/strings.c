@@ -282,9 +282,9 @@ static struct description_snapshot take_snapshot(struct SCNetworkReachability *t
                                               .current = state->current,
                                               .evaluations = state->evaluations,
                                               .deliveries = state->deliveries };
-    if (state->parts->lookups != NULL) {
-        snapshot.lookup_running = state->parts->lookups->running;
-        snapshot.lookup_result = state->parts->lookups->questions->reason;
+    if (state_parts(state)->lookups != NULL) {
+        snapshot.lookup_running = state_parts(state)->lookups->running;
+        snapshot.lookup_result = state_parts(state)->lookups->questions->reason;
     }
     target_unlock(target);
     return snapshot;

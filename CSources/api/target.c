@@ -39,28 +39,21 @@ void target_refuse(SCNetworkReachabilityRef target)
 
 /* ---- The state -------------------------------------------------------------------------------------------------- */
 
-static const struct target_parts no_parts = { 0 };
+const struct target_parts target_no_parts = { 0 };
 
 const struct target_parts *target_parts(const struct SCNetworkReachability *target)
 {
     const struct target_state *state = target_state(target);
 
-    return state == NULL ? &no_parts : state->parts;
-}
-
-/* Returns 0 or an errno. */
-static int init_state(struct target_state *state)
-{
-    state->parts = &no_parts;
-    return pthread_mutex_init(&state->lock, NULL);
+    return state == NULL ? &target_no_parts : state_parts(state);
 }
 
 static void free_state(struct target_state *state)
 {
     if (state == NULL)
         return;
-    if (state->parts->network != NULL)
-        network_path_release(state->parts->network->path);
+    if (state_parts(state)->network != NULL)
+        network_path_release(state_parts(state)->network->path);
     questions_release(state_questions_locked(state)); /* nobody else uses the state any more */
     pthread_mutex_destroy(&state->lock);
     free(state);
@@ -75,7 +68,7 @@ struct target_state *target_require_state(struct SCNetworkReachability *target)
     state = calloc(1, sizeof *state);
     if (state == NULL)
         return NULL;
-    if (init_state(state) != 0) {
+    if (pthread_mutex_init(&state->lock, NULL) != 0) {
         free(state);
         return NULL;
     }
@@ -98,6 +91,7 @@ static union {
     .questions = { .counted = { 1, keep_questions }, .reason = kSCNetworkReachabilityReasonNamePending, .count = 1 }
 };
 
+_Static_assert(sizeof(struct target_state) % PART_ALIGNMENT == 0, "the parts follow it");
 _Static_assert(_Alignof(struct target_parts) <= PART_ALIGNMENT && _Alignof(struct questions) <= PART_ALIGNMENT &&
                    _Alignof(struct lookups) <= PART_ALIGNMENT && _Alignof(struct details) <= PART_ALIGNMENT &&
                    _Alignof(struct target_hop) <= PART_ALIGNMENT && _Alignof(struct target_network) <= PART_ALIGNMENT,
@@ -114,20 +108,20 @@ static struct target_state *create_full_state(const struct target_spec *spec)
     const size_t details_size = spec->notify_path ? sizeof(struct details) : 0;
     const size_t hop_size = spec->notify_next_hop ? sizeof(struct target_hop) : 0;
     const size_t network_size = spec->notify_network ? sizeof(struct target_network) : 0;
-    struct target_state *state = calloc(1, part_size(sizeof *state) + part_size(sizeof *state->parts) +
-                                               part_size(questions_length) + part_size(lookups_size) +
-                                               part_size(details_size) + part_size(hop_size) + part_size(network_size) +
-                                               name_size);
-    char *next = (char *)state + part_size(sizeof *state);
     struct target_parts *parts;
+    struct target_state *state = calloc(
+        1, part_size(sizeof *state) + part_size(sizeof *parts) + part_size(questions_length) + part_size(lookups_size) +
+               part_size(details_size) + part_size(hop_size) + part_size(network_size) + name_size);
+    char *next = (char *)state + part_size(sizeof *state);
 
     if (state == NULL)
         return NULL;
-    if (init_state(state) != 0) {
+    if (pthread_mutex_init(&state->lock, NULL) != 0) {
         free(state);
         return NULL;
     }
-    state->parts = parts = part_take(&next, sizeof *parts);
+    state->has_parts = true;
+    parts = part_take(&next, sizeof *parts);
     parts->initial = part_take(&next, questions_length);
     if (is_plain_name)
         counted_retain(&(parts->initial = &default_path_questions.questions)->counted);

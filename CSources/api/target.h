@@ -48,13 +48,13 @@ struct target_state {
     bool change_queued;               /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
     unsigned evaluations, deliveries; /* counters for GetDescription */
 
+    bool has_parts; /* constant */
+
     struct schedule *schedules; /* the first; NULL: not scheduled */
     struct callback callback;
-
-    const struct target_parts *parts; /* constant */
 };
 
-/* What only some targets have. In the memory of their state. Constant, from the Create call. */
+/* What only some targets have. In the memory that follows their state. Constant, from the Create call. */
 struct target_parts {
     struct questions *initial;      /* of a name until it is resolved: one, about the default path. NULL: plain */
     const char *name;               /* NULL: not a TARGET_NAME */
@@ -64,6 +64,13 @@ struct target_parts {
     struct target_hop *hop;         /* NULL: the target does not report the next hop (option NotifyNextHop) */
     struct target_network *network; /* NULL: the target does not report the network (option NotifyNetwork) */
 };
+
+extern const struct target_parts target_no_parts;
+
+static inline const struct target_parts *state_parts(const struct target_state *state)
+{
+    return state->has_parts ? (const void *)(state + 1) : &target_no_parts;
+}
 
 /* The look-ups of a target's name. Under the target's lock. */
 struct lookups {
@@ -147,7 +154,7 @@ struct questions *target_retain_questions(struct SCNetworkReachability *target, 
 /* The current questions, under the lock. NULL: plain. */
 static inline struct questions *state_questions_locked(const struct target_state *state)
 {
-    const struct target_parts *parts = state->parts;
+    const struct target_parts *parts = state_parts(state);
 
     return parts->lookups != NULL ? parts->lookups->questions : parts->initial;
 }
