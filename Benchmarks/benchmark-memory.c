@@ -4,9 +4,9 @@
  * the indexes of the library and what malloc itself needs. Then the growth of the resident memory when a target is
  * watched in a namespace with many routes, in a process that has used nothing of the library before.
  *
- * A scheduled target has 448 bytes, with the 8 to 16 of malloc for each block: 80 for the target; 128 for its state: a
- * lock (40), the current and the last reported result, the callback; 240 for the schedule, with its places in the
- * loop's queues (72), in its entry (16) and in the tree of addresses (56). An entry of its own has 176 more. The least,
+ * A scheduled target has 384 bytes, with the 8 to 16 of malloc for each block: 80 for the target; 112 for its state: a
+ * lock (40), the current and the last reported result, the callback; 192 for the schedule, with its places in the
+ * loop's queues (56), in its entry (16) and in the tree of addresses (40). An entry of its own has 192 more. The least,
  * in one block and without a lock, would be 144: the callback (16), the loop and the entry (16), the places in the
  * entry (16), the tree (34) and a queue (16), both results (18), counts (12), malloc's. For 160, the lists and the tree
  * would be arrays that the loop moves targets in, and each Unschedule would search them. 64 locks for all targets of a

@@ -5,10 +5,10 @@
  *
  * Then the memory of each of 100,000 names, the threads that look them up, and a default route that goes and comes.
  *
- * A name of 22 letters that waits for its first answer has 848 bytes: 288 for its state, look-ups and text, in one
- * block; 352 for the schedule, with the place among the deadlines of names; 128 for the look-up, with a copy of the
+ * A name of 22 letters that waits for its first answer has 800 bytes: 288 for its state, look-ups and text, in one
+ * block; 304 for the schedule, with the place among the deadlines of names; 128 for the look-up, with a copy of the
  * text for the resolver thread; 80 for the target. A domain of its own takes 128 more. To get below 900 then, too,
- * the schedule would have no place in a tree (56), which only plain addresses need. The release of a name also frees
+ * the schedule would have no place in a tree (48), which only plain addresses need. The release of a name also frees
  * a state and the memory of a cancelled look-up, 26 to 46 ns more than an address, which has no state if it was
  * never scheduled.
  */

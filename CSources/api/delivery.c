@@ -23,10 +23,16 @@
 /* The target gets a callback. What is queued for SCRunLoopCopyNextChange is not replayed to it. */
 static void cancel_changes_locked(struct SCNetworkReachability *target)
 {
-    for (struct schedule *schedule = target->state->schedules; schedule != NULL; schedule = schedule->next) {
+    for (struct schedule *schedule = target->state->schedules; schedule != NULL; schedule = schedule_next(schedule)) {
+        bool was_queued;
+
+        if (schedule->watch.has_job)
+            continue;
         runloop_lock(schedule->loop);
-        list_remove(&schedule->change);
+        was_queued = runloop_cancel_locked(schedule->loop, &schedule->member);
         runloop_unlock(schedule->loop);
+        if (was_queued)
+            counted_release(&schedule->member.counted); /* never the last reference: the target holds one */
     }
     if (target->state->change_queued)
         delivery_set_delivered_locked(target);
@@ -151,7 +157,7 @@ void delivery_set_current_locked(struct schedule *schedule, const struct path *p
     struct SCNetworkReachability *target = schedule->target;
     struct target_state *state = schedule->state;
 
-    for (struct schedule *other = state->schedules; other != NULL; other = other->next)
+    for (struct schedule *other = state->schedules; other != NULL; other = schedule_next(other))
         if (other != schedule)
             atomic_store(&other->watch.outdated, true);
     if (follow_hop(state, path) || state->owed_next || is_change_locked(target, path))
@@ -212,14 +218,18 @@ void delivery_set_owed_locked(struct SCNetworkReachability *target)
 
 void delivery_queue_locked(struct schedule *schedule)
 {
+    if (schedule->watch.has_job)
+        return;
     runloop_lock(schedule->loop);
-    runloop_add_job_locked(schedule->loop, &schedule->member);
+    schedule->watch.has_job = runloop_add_job_locked(schedule->loop, &schedule->member);
     runloop_unlock(schedule->loop);
+    if (!schedule->watch.has_job)
+        schedule->state->change_queued = true;
 }
 
 void delivery_queue_everywhere_locked(struct SCNetworkReachability *target)
 {
-    for (struct schedule *schedule = target->state->schedules; schedule != NULL; schedule = schedule->next)
+    for (struct schedule *schedule = target->state->schedules; schedule != NULL; schedule = schedule_next(schedule))
         delivery_queue_locked(schedule);
 }
 
@@ -256,20 +266,20 @@ static enum delivery_decision decide_delivery_locked(const struct schedule *sche
     if (!schedule->watch.active || state->is_delivering || !delivery_is_due_locked(schedule->target))
         return DELIVER_NOTHING;
     if (state->callback.function == NULL)
-        return schedule->parts->work == NULL ? DELIVER_AS_CHANGE : DELIVER_TO_NONE;
-    return schedule->parts->work == NULL || runs_on_scheduler ? DELIVER_HERE : DELIVER_ON_SCHEDULER;
+        return schedule_parts(schedule)->work == NULL ? DELIVER_AS_CHANGE : DELIVER_TO_NONE;
+    return schedule_parts(schedule)->work == NULL || runs_on_scheduler ? DELIVER_HERE : DELIVER_ON_SCHEDULER;
 }
 
-/* Does nothing if the current value is queued already: then it is no news. */
+/* Does nothing if the current value is queued already: then it is no news. Or the job is queued: it will do this. */
 static void queue_change_locked(struct schedule *schedule)
 {
     struct target_state *state = schedule->state;
 
-    if (state->change_queued)
+    if (state->change_queued || schedule->watch.has_job)
         return;
     state->change_queued = true;
     runloop_lock(schedule->loop);
-    runloop_add_change_locked(schedule->loop, &schedule->change);
+    runloop_add_change_locked(schedule->loop, &schedule->member);
     runloop_unlock(schedule->loop);
 }
 
@@ -356,6 +366,8 @@ static struct delivery begin_delivery(struct schedule *schedule, bool runs_on_sc
     struct delivery delivery = { .schedule = schedule };
 
     target_lock(schedule->target);
+    if (!runs_on_scheduler)
+        schedule->watch.has_job = false;
     delivery.decision = decide_delivery_locked(schedule, runs_on_scheduler);
     if (delivery.decision == DELIVER_TO_NONE)
         delivery_set_delivered_locked(schedule->target);
@@ -375,7 +387,7 @@ static void make_delivery(void *argument)
     if (delivery->decision == DELIVER_HERE)
         delivery->callback.function(delivery->schedule->target, delivery->flags, delivery->callback.info);
     if (delivery->decision == DELIVER_ON_SCHEDULER)
-        scheduler_work_post(delivery->schedule->parts->work, &delivery->schedule->member.counted);
+        scheduler_work_post(schedule_parts(delivery->schedule)->work, &delivery->schedule->member.counted);
 }
 
 static void end_delivery(const struct delivery *delivery)
@@ -417,7 +429,8 @@ static void end_work(void *argument)
 {
     const struct delivery *delivery = argument;
 
-    scheduler_work_done(delivery->schedule->parts->work); /* before end_delivery, which may queue the next delivery */
+    scheduler_work_done(
+        schedule_parts(delivery->schedule)->work); /* before end_delivery, which may queue the next delivery */
     end_delivery(delivery);
 }
 
@@ -438,17 +451,12 @@ void delivery_run_work(struct counted *owner)
 /* Removes a schedule from the loop's queue. Returns it with a reference; NULL: the queue is empty. */
 static struct schedule *pop_changed_schedule(SCRunLoopRef loop)
 {
-    struct schedule *schedule = NULL;
-    struct list *change;
+    struct member *member;
 
     runloop_lock(loop);
-    change = runloop_next_change_locked(loop);
-    if (change != NULL) { /* it is active: unscheduling removes the change under this lock */
-        schedule = container_of(change, struct schedule, change);
-        counted_retain(&schedule->member.counted);
-    }
+    member = runloop_next_change_locked(loop);
     runloop_unlock(loop);
-    return schedule;
+    return member == NULL ? NULL : container_of(member, struct schedule, member);
 }
 
 /* Returns the target with a reference. NULL: it changed back, was fetched from another loop, was unscheduled, or got a

@@ -50,14 +50,15 @@ int network_join_locked(struct schedule *schedule)
     const struct target_state *state = target->state;
     struct target_network *last = state_parts(state)->network;
     struct network_path *first;
-    const int error = network_monitor_join(schedule->loop, target->netns, &schedule->parts->network->watch, &first);
+    const int error = network_monitor_join(schedule->loop, target->netns, &schedule_parts(schedule)->network->watch,
+                                           &first);
 
     if (error != 0)
         return error;
-    for (struct schedule *other = state->schedules; other != NULL; other = other->next)
-        network_monitor_repeat(other->loop, &other->parts->network->watch);
+    for (struct schedule *other = state->schedules; other != NULL; other = schedule_next(other))
+        network_monitor_repeat(other->loop, &schedule_parts(other)->network->watch);
     if (state->schedules != NULL)
-        network_monitor_repeat(schedule->loop, &schedule->parts->network->watch);
+        network_monitor_repeat(schedule->loop, &schedule_parts(schedule)->network->watch);
     if (last->told) {
         network_path_release(first); /* perhaps not whole */
     } else {
@@ -69,8 +70,8 @@ int network_join_locked(struct schedule *schedule)
 
 void network_leave_locked(struct schedule *schedule)
 {
-    if (schedule->parts->network != NULL)
-        network_monitor_leave(schedule->loop, &schedule->parts->network->watch);
+    if (schedule_parts(schedule)->network != NULL)
+        network_monitor_leave(schedule->loop, &schedule_parts(schedule)->network->watch);
 }
 
 void network_forget_locked(struct SCNetworkReachability *target)

@@ -18,26 +18,39 @@ enum { MODE_DEFAULT, MODE_COMMON, MODES };
  * target's memory and the loop; an active one also holds the target.
  */
 struct schedule {
-    struct member member;  /* of the loop; its job delivers. Its count is that of the schedule */
-    struct schedule *next; /* of the target's schedules, under its lock; NULL: the last */
+    struct member member; /* of the loop; its job delivers. Its count is that of the schedule */
     struct SCNetworkReachability *target;
-    struct target_state *state;         /* the target's: to read it from the target would mean to wait for memory */
-    SCRunLoopRef loop;                  /* with a scheduler: the library thread's */
-    const struct schedule_parts *parts; /* constant */
-    unsigned times[MODES];              /* how often a user scheduled it; under the target's lock */
-    /* In the loop's monitor; not if it follows the default path. `active`: the schedule is one of the target's, under
-     * its lock; false for good after that. */
+    struct target_state *state; /* the target's: to read it from the target would mean to wait for memory */
+    SCRunLoopRef loop;          /* with a scheduler: the library thread's */
+    unsigned times[MODES];      /* how often a user scheduled it; under the target's lock */
+    /* In the loop's monitor; not if it follows the default path. Under the target's lock, `active`: the schedule is one
+     * of the target's; false for good after that. `has_job`: the job is queued, or has not decided yet; otherwise the
+     * member can be queued as a change. `has_parts` is constant. */
     struct path_watch watch;
-    struct list change; /* in the loop's list for SCRunLoopCopyNextChange */
 };
 
-/* What only some schedules have. In the memory of the schedule. */
+/* What only some schedules have. In the memory that follows the schedule. */
 struct schedule_parts {
+    struct schedule *next;                   /* of the target's schedules, under its lock; NULL: the last */
     struct scheduler_work *work;             /* NULL: no scheduler, callbacks come on the loop */
     struct library_thread_user *thread_user; /* NULL: no scheduler */
     struct schedule_name *name;              /* NULL: the target needs no look-ups */
     struct schedule_network *network;        /* NULL: the target does not report the network */
 };
+
+extern const struct schedule_parts schedule_no_parts;
+
+static inline const struct schedule_parts *schedule_parts(const struct schedule *schedule)
+{
+    return schedule->watch.has_parts ? (const void *)(schedule + 1) : &schedule_no_parts;
+}
+
+/* The next schedule of the target, under its lock. A target's only schedule may have no room for it: those that are
+ * added later are before it in the list. */
+static inline struct schedule *schedule_next(const struct schedule *schedule)
+{
+    return schedule_parts(schedule)->next;
+}
 
 struct schedule_name {
     struct name_watch watch; /* in the loop's name monitor */
@@ -50,7 +63,8 @@ struct schedule_network {
 
 /* ---- The life of a schedule. The target has a state. */
 
-/* `has_scheduler`: the caller then calls schedule_set_scheduler. Returns NULL if there is no memory. */
+/* Under the target's lock, unless `has_scheduler`: the caller then calls schedule_set_scheduler. Returns NULL if there
+ * is no memory. */
 struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoopRef loop, bool has_scheduler);
 
 /* Gives a new schedule its scheduler, and the user of the library thread. Runs the scheduler's retain hook. False: no

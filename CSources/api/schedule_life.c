@@ -46,8 +46,9 @@ static const struct path_watch_type watch_type = { .owner = owner_of_watch,
 static const struct member_type member_type = { .run = delivery_run_job, .ended = end_schedule_of_member };
 static const struct name_watch_type name_watch_type = { .due = repeat_lookup_of_watch,
                                                         .default_path = set_default_path_of_watch };
-static const struct schedule_parts no_parts = { 0 };
+const struct schedule_parts schedule_no_parts = { 0 };
 
+_Static_assert(sizeof(struct schedule) % PART_ALIGNMENT == 0, "the parts follow it");
 _Static_assert(_Alignof(struct schedule_parts) <= PART_ALIGNMENT && _Alignof(struct schedule_name) <= PART_ALIGNMENT &&
                    _Alignof(struct schedule_network) <= PART_ALIGNMENT,
                "each part is aligned");
@@ -55,7 +56,7 @@ _Static_assert(_Alignof(struct schedule_parts) <= PART_ALIGNMENT && _Alignof(str
 /* The memory that follows a schedule. */
 static struct schedule_parts *own_parts(struct schedule *schedule)
 {
-    return (void *)((char *)schedule + part_size(sizeof *schedule));
+    return (void *)(schedule + 1);
 }
 
 /* Fills the parts of a new schedule. */
@@ -64,7 +65,6 @@ static void fill_parts(struct schedule *schedule, size_t name_size, size_t netwo
     struct schedule_parts *parts = own_parts(schedule);
     char *next = (char *)parts + part_size(sizeof *parts);
 
-    schedule->parts = parts;
     parts->name = part_take(&next, name_size);
     parts->network = part_take(&next, network_size);
     if (parts->name != NULL) {
@@ -98,7 +98,8 @@ struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoop
     struct target_state *state = target_state(target);
     const size_t name_size = state_parts(state)->lookups != NULL ? sizeof(struct schedule_name) : 0;
     const size_t network_size = state_parts(state)->network != NULL ? sizeof(struct schedule_network) : 0;
-    const size_t parts_size = name_size + network_size > 0 || has_scheduler ? sizeof(struct schedule_parts) : 0;
+    const bool has_parts = name_size + network_size > 0 || has_scheduler || state->schedules != NULL;
+    const size_t parts_size = has_parts ? sizeof(struct schedule_parts) : 0;
     struct schedule *schedule = calloc(1, part_size(sizeof *schedule) + part_size(parts_size) + part_size(name_size) +
                                               part_size(network_size));
 
@@ -106,7 +107,6 @@ struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoop
         return NULL;
     counted_init(&schedule->member.counted, free_schedule);
     member_init(&schedule->member, &member_type);
-    list_init(&schedule->change);
     counted_retain(&target->memory);
     schedule->target = target;
     schedule->state = state;
@@ -114,11 +114,10 @@ struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoop
     schedule->watch = (struct path_watch){ .type = &watch_type,
                                            .extras = (uint8_t)(QUERY_EXPIRY | extras_of(state_parts(state))),
                                            .can_share = can_share(state_parts(state)),
+                                           .has_parts = has_parts,
                                            .key.address.address = target->address };
-    if (parts_size > 0)
+    if (has_parts)
         fill_parts(schedule, name_size, network_size);
-    else
-        schedule->parts = &no_parts;
     return schedule;
 }
 
@@ -204,7 +203,7 @@ static int isolate_schedules_locked(struct schedule *added)
 {
     int error = schedule_watch_own_paths_locked(added->target);
 
-    for (struct schedule *other = added->target->state->schedules; other != NULL; other = other->next) {
+    for (struct schedule *other = added->target->state->schedules; other != NULL; other = schedule_next(other)) {
         added->watch.can_share = false;
         if (error == 0)
             error = monitor_isolate(other->loop, &other->watch);
@@ -214,18 +213,8 @@ static int isolate_schedules_locked(struct schedule *added)
 
 static void leave_name_monitor(struct schedule *schedule)
 {
-    if (schedule->parts->name != NULL)
-        name_monitor_leave(schedule->loop, &schedule->parts->name->watch);
-}
-
-/* The place for one more schedule. */
-static struct schedule **last_place(struct target_state *state)
-{
-    struct schedule **place = &state->schedules;
-
-    while (*place != NULL)
-        place = &(*place)->next;
-    return place;
+    if (schedule_parts(schedule)->name != NULL)
+        name_monitor_leave(schedule->loop, &schedule_parts(schedule)->name->watch);
 }
 
 /* Removes a schedule from the target's. */
@@ -234,8 +223,8 @@ static void unlink_schedule(struct target_state *state, const struct schedule *s
     struct schedule **place = &state->schedules;
 
     while (*place != schedule)
-        place = &(*place)->next;
-    *place = schedule->next;
+        place = &own_parts(*place)->next;
+    *place = schedule_next(schedule);
 }
 
 /* Whether the path of the target is the default path, and of the default path it reports no details. */
@@ -254,7 +243,7 @@ static int watch_or_follow_locked(struct schedule *schedule)
 
     if (!can_follow_locked(target->state))
         return monitor_watch(schedule->loop, target->netns, &schedule->watch);
-    name_monitor_follow(schedule->loop, &schedule->parts->name->watch);
+    name_monitor_follow(schedule->loop, &schedule_parts(schedule)->name->watch);
     return 0;
 }
 
@@ -266,8 +255,8 @@ int schedule_add_locked(struct schedule *schedule)
     int error = isolate_schedules_locked(schedule);
 
     schedule->watch.active = true;
-    if (error == 0 && schedule->parts->name != NULL)
-        error = name_monitor_join(loop, target->netns, &schedule->parts->name->watch);
+    if (error == 0 && schedule_parts(schedule)->name != NULL)
+        error = name_monitor_join(loop, target->netns, &schedule_parts(schedule)->name->watch);
     schedule->watch.questions = state_questions_locked(state);
     if (schedule->watch.questions != NULL)
         counted_retain(&schedule->watch.questions->counted);
@@ -276,7 +265,7 @@ int schedule_add_locked(struct schedule *schedule)
         error = watch_or_follow_locked(schedule);
     if (error == 0)
         error = evaluate_new_schedule_locked(schedule);
-    if (error == 0 && schedule->parts->network != NULL)
+    if (error == 0 && schedule_parts(schedule)->network != NULL)
         error = network_join_locked(schedule);
     if (error == 0 && !add_to_loop(schedule))
         error = error_invalid("runLoop: its thread has ended");
@@ -291,11 +280,13 @@ int schedule_add_locked(struct schedule *schedule)
         return error;
     }
     target_retain(target);
-    *last_place(state) = schedule;
-    if (schedule->parts->name != NULL && state->schedules == schedule)
+    if (state->schedules != NULL)
+        own_parts(schedule)->next = state->schedules;
+    state->schedules = schedule;
+    if (schedule_parts(schedule)->name != NULL && schedule_next(schedule) == NULL)
         name_start_lookups_locked(target);
-    else if (schedule->parts->name != NULL)
-        name_monitor_set_deadline(loop, &schedule->parts->name->watch, state_parts(state)->lookups->next);
+    else if (schedule_parts(schedule)->name != NULL)
+        name_monitor_set_deadline(loop, &schedule_parts(schedule)->name->watch, state_parts(state)->lookups->next);
     if (delivery_is_due_locked(target))
         delivery_queue_locked(schedule);
     return 0;
@@ -326,15 +317,14 @@ void schedule_remove_locked(struct schedule *schedule)
     network_leave_locked(schedule);
     monitor_unwatch(schedule->loop, &schedule->watch);
     runloop_lock(schedule->loop);
-    was_queued = runloop_cancel_job_locked(schedule->loop, &schedule->member);
-    list_remove(&schedule->change);
+    was_queued = runloop_cancel_locked(schedule->loop, &schedule->member);
     runloop_remove_member_locked(schedule->loop, &schedule->member);
     runloop_unlock(schedule->loop);
     if (was_queued)
         counted_release(&schedule->member.counted); /* never the last reference: the target holds one */
     unlink_schedule(state, schedule);
     network_forget_locked(target);
-    if (schedule->parts->name != NULL && state->schedules == NULL)
+    if (schedule_parts(schedule)->name != NULL && state->schedules == NULL)
         name_stop_lookups_locked(target);
     if (state->schedules == NULL)
         end_delivered_locked(target);
@@ -344,10 +334,10 @@ void schedule_remove_locked(struct schedule *schedule)
 
 void schedule_release(struct schedule *schedule)
 {
-    if (schedule->parts->work != NULL)
-        scheduler_work_end(schedule->parts->work);
-    if (schedule->parts->thread_user != NULL)
-        library_thread_release(schedule->parts->thread_user);
+    if (schedule_parts(schedule)->work != NULL)
+        scheduler_work_end(schedule_parts(schedule)->work);
+    if (schedule_parts(schedule)->thread_user != NULL)
+        library_thread_release(schedule_parts(schedule)->thread_user);
     counted_release(&schedule->member.counted);
 }
 
@@ -403,7 +393,7 @@ struct schedule *schedule_find_locked(const struct SCNetworkReachability *target
     struct schedule *schedule = target->state->schedules;
 
     while (schedule != NULL && schedule->loop != loop)
-        schedule = schedule->next;
+        schedule = schedule_next(schedule);
     return schedule;
 }
 
@@ -411,14 +401,14 @@ struct schedule *schedule_find_scheduler_locked(const struct SCNetworkReachabili
 {
     struct schedule *first = target->state->schedules;
 
-    return first != NULL && first->parts->work != NULL ? first : NULL;
+    return first != NULL && schedule_parts(first)->work != NULL ? first : NULL;
 }
 
 /* ---- All schedules of a target ---------------------------------------------------------------------------------- */
 
 void schedule_set_questions_locked(struct SCNetworkReachability *target)
 {
-    for (struct schedule *schedule = target->state->schedules; schedule != NULL; schedule = schedule->next)
+    for (struct schedule *schedule = target->state->schedules; schedule != NULL; schedule = schedule_next(schedule))
         monitor_set_questions(schedule->loop, &schedule->watch, state_questions_locked(target->state));
 }
 
@@ -427,12 +417,12 @@ int schedule_watch_own_paths_locked(struct SCNetworkReachability *target)
     int error = 0;
 
     for (struct schedule *schedule = target->state->schedules; schedule != NULL && error == 0;
-         schedule = schedule->next) {
+         schedule = schedule_next(schedule)) {
         if (schedule->watch.monitor != NULL)
             continue;
         error = monitor_watch(schedule->loop, target->netns, &schedule->watch);
         if (error == 0)
-            name_monitor_stop_following(schedule->loop, &schedule->parts->name->watch);
+            name_monitor_stop_following(schedule->loop, &schedule_parts(schedule)->name->watch);
     }
     return error;
 }
@@ -441,19 +431,21 @@ void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target)
 {
     const struct target_state *state = target->state;
 
-    for (struct schedule *schedule = state->schedules; schedule != NULL; schedule = schedule->next)
-        name_monitor_set_deadline(schedule->loop, &schedule->parts->name->watch, state_parts(state)->lookups->next);
+    for (struct schedule *schedule = state->schedules; schedule != NULL; schedule = schedule_next(schedule))
+        name_monitor_set_deadline(schedule->loop, &schedule_parts(schedule)->name->watch,
+                                  state_parts(state)->lookups->next);
 }
 
 struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *target)
 {
     struct schedule_summary summary = { 0 };
 
-    for (const struct schedule *schedule = target->state->schedules; schedule != NULL; schedule = schedule->next) {
+    for (const struct schedule *schedule = target->state->schedules; schedule != NULL;
+         schedule = schedule_next(schedule)) {
         const struct monitor_counters counters = monitor_count(schedule->loop, &schedule->watch);
 
         summary.loops++;
-        summary.on_scheduler = schedule->parts->work != NULL;
+        summary.on_scheduler = schedule_parts(schedule)->work != NULL;
         summary.times += schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON];
         summary.counters.overruns += counters.overruns;
         summary.counters.queries += counters.queries;

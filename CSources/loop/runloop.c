@@ -363,7 +363,7 @@ struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(con
 void member_init(struct member *member, const struct member_type *type)
 {
     list_init(&member->node);
-    list_init(&member->job);
+    list_init(&member->queued);
     member->type = type;
 }
 
@@ -381,39 +381,48 @@ void runloop_remove_member_locked(SCRunLoopRef loop, struct member *member)
         runloop_signal_locked(loop); /* nothing is scheduled any more: SCRunLoopRun must return */
 }
 
-void runloop_add_job_locked(SCRunLoopRef loop, struct member *member)
+static void add_to_queue(struct list *queue, struct member *member)
 {
-    if (!list_is_empty(&member->job))
-        return;
     counted_retain(&member->counted);
-    list_append(&loop->jobs, &member->job);
+    list_append(queue, &member->queued);
+}
+
+bool runloop_add_job_locked(SCRunLoopRef loop, struct member *member)
+{
+    const bool has_change = !list_is_empty(&member->queued);
+
+    if (has_change)
+        runloop_add_change_locked(loop, member);
+    else
+        add_to_queue(&loop->jobs, member);
     runloop_signal_locked(loop);
+    return !has_change;
 }
 
-bool runloop_cancel_job_locked(SCRunLoopRef loop, struct member *member)
+bool runloop_cancel_locked(SCRunLoopRef loop, struct member *member)
 {
+    const bool was_queued = !list_is_empty(&member->queued);
+
     (void)loop;
-    if (list_is_empty(&member->job))
-        return false;
-    list_remove(&member->job);
-    return true;
+    list_remove(&member->queued);
+    return was_queued;
 }
 
-void runloop_add_change_locked(SCRunLoopRef loop, struct list *change)
+void runloop_add_change_locked(SCRunLoopRef loop, struct member *member)
 {
-    if (list_is_empty(change))
-        list_append(&loop->changes, change);
+    if (list_is_empty(&member->queued))
+        add_to_queue(&loop->changes, member);
     loop->change_is_new = true;
     loop->change_is_announced = false;
 }
 
-struct list *runloop_next_change_locked(SCRunLoopRef loop)
+struct member *runloop_next_change_locked(SCRunLoopRef loop)
 {
     struct list *next = list_pop(&loop->changes);
 
     if (!loop->fetches_changes && !list_is_empty(&loop->changes))
         runloop_signal_locked(loop); /* from now on the descriptor is readable until the queue is empty */
     loop->fetches_changes = true;
-    return next;
+    return next == NULL ? NULL : container_of(next, struct member, queued);
 }
 #endif

@@ -42,11 +42,11 @@ struct source {
     int (*run)(struct source *source);
 };
 
-/* Something that is scheduled on the loop, and its job: a call to make on the thread that runs the loop. While the job
- * is queued, the queue has a reference. */
+/* Something that is scheduled on the loop. It can be in one of two queues: its job is a call to make on the thread that
+ * runs the loop, its change is for SCRunLoopCopyNextChange. The queue has a reference. */
 struct member {
     struct counted counted;
-    struct list node, job;
+    struct list node, queued;
     const struct member_type *type;
 };
 
@@ -93,16 +93,18 @@ struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(con
 bool runloop_add_member_locked(SCRunLoopRef loop, struct member *member);
 void runloop_remove_member_locked(SCRunLoopRef loop, struct member *member);
 
-/* Queues a member's job. Does nothing if it is queued already. */
-void runloop_add_job_locked(SCRunLoopRef loop, struct member *member);
+/* Queues a member's job, which is not queued. If the member's change is, announces that once more instead, and returns
+ * false. */
+bool runloop_add_job_locked(SCRunLoopRef loop, struct member *member);
 
-/* Removes the job from the queue. Returns whether it was queued; if so, the caller now has the queue's reference. */
-bool runloop_cancel_job_locked(SCRunLoopRef loop, struct member *member);
+/* Removes the member from its queue. Returns whether it was in one; if so, the caller now has the queue's reference. */
+bool runloop_cancel_locked(SCRunLoopRef loop, struct member *member);
 
-/* The queue behind SCRunLoopCopyNextChange. It holds no references. If the change is already queued, this only makes
- * SCRunLoopPerform return once more. Call it on the thread that runs the loop. */
-void runloop_add_change_locked(SCRunLoopRef loop, struct list *change);
-struct list *runloop_next_change_locked(SCRunLoopRef loop);
+/* The queue behind SCRunLoopCopyNextChange, for members whose job is not queued. If the change is already queued, this
+ * only makes SCRunLoopPerform return once more. Call it on the thread that runs the loop. The caller of
+ * runloop_next_change_locked has the queue's reference. */
+void runloop_add_change_locked(SCRunLoopRef loop, struct member *member);
+struct member *runloop_next_change_locked(SCRunLoopRef loop);
 
 /* Checks a caller's loop. Returns 0, kSCStatusInvalidArgument, or ECHILD if the process inherited it by fork. */
 int runloop_status(SCRunLoopRef loop);

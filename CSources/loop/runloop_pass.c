@@ -85,7 +85,7 @@ static struct member *next_job(SCRunLoopRef loop)
     runloop_lock(loop);
     node = list_pop(&loop->jobs);
     runloop_unlock(loop);
-    return node == NULL ? NULL : container_of(node, struct member, job);
+    return node == NULL ? NULL : container_of(node, struct member, queued);
 }
 
 static size_t count_jobs(SCRunLoopRef loop)

@@ -48,9 +48,9 @@ struct path_watch {
     const struct path_watch_type *type;
     /* A reference; monitor_set_questions changes it. NULL: one plain question, about `address`. */
     struct questions *questions;
-    uint8_t extras;          /* query_extras bits */
-    bool can_share;          /* one plain question, or one with a group; only this monitor sets the path */
-    bool active;             /* the owner's, under its own lock; here, as there is room for it */
+    uint8_t extras;                  /* query_extras bits */
+    bool can_share;                  /* one plain question, or one with a group; only this monitor sets the path */
+    bool active, has_job, has_parts; /* the owner's, under its own lock; here, as there is room for them */
     atomic_bool outdated;    /* since the evaluation began, another loop set the path, or the questions changed */
     struct monitor *monitor; /* NULL: not watched */
     struct list node;        /* of the entry's members */
