@@ -40,8 +40,7 @@ static void network_changed(struct network_watch *watch, struct network_path *ne
 void network_schedule_init(struct schedule *schedule, struct schedule_network *network)
 {
     network->schedule = schedule;
-    network->watch = (struct network_watch){ .owner = &schedule->member.counted, .changed = network_changed };
-    list_init(&network->watch.node);
+    network->watch = (struct network_watch){ .user.owner = &schedule->member.counted, .changed = network_changed };
 }
 
 int network_join_locked(struct schedule *schedule)

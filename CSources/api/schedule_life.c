@@ -67,10 +67,8 @@ static void fill_parts(struct schedule *schedule, size_t name_size, size_t netwo
 
     parts->name = part_take(&next, name_size);
     parts->network = part_take(&next, network_size);
-    if (parts->name != NULL) {
-        parts->name->watch = (struct name_watch){ .owner = &schedule->member.counted, .type = &name_watch_type };
-        list_init(&parts->name->watch.node);
-    }
+    if (parts->name != NULL)
+        parts->name->watch = (struct name_watch){ .user.owner = &schedule->member.counted, .type = &name_watch_type };
     if (parts->network != NULL)
         network_schedule_init(schedule, parts->network);
 }
@@ -368,7 +366,7 @@ static void end_schedule_of_member(struct member *member)
 
 static struct schedule *schedule_of_watch(struct name_watch *name_watch)
 {
-    return container_of(name_watch->owner, struct schedule, member.counted);
+    return container_of(name_watch->user.owner, struct schedule, member.counted);
 }
 
 static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed)

@@ -9,12 +9,8 @@
 #include "names/name_monitor.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/counted.h"
-#include "base/heap.h"
-#include "base/list.h"
 #include "names/change_pause.h"
 #include "names/lookup.h"
 #include "names/resolvconf.h"
@@ -37,13 +33,10 @@ enum { PATH_TO_SERVERS, PATH_DEFAULT, PATH_IPV6, PATH_OF_FOLLOWERS, PATHS };
 enum change_kind { CHANGE_OF_FILES, CHANGE_OF_PATHS, CHANGES };
 
 struct name_monitor {
-    struct source source; /* the resolver files; runloop.h says what the loop's lock guards */
-    SCRunLoopRef loop;
-    struct netns *netns;
+    struct service service;   /* its source: the resolver files */
     struct list name_watches; /* that do not follow the default path; under the loop's lock */
     struct list followers;    /* that have its last outcome; likewise */
     struct list fresh;        /* followers that have not; likewise */
-    size_t watch_count;       /* likewise; calls move some of them out of the lists */
     struct heap deadlines;    /* of the watches; likewise */
     struct resolver_files files;
     struct watched_path paths[PATHS];
@@ -51,51 +44,25 @@ struct name_monitor {
     bool servers_unknown;                /* the resolver files could not be read; on the driving thread */
 };
 
-static void name_monitor_free(struct counted *counted)
-{
-    struct name_monitor *name_monitor = container_of(counted, struct name_monitor, source.counted);
-
-    resolver_files_close(&name_monitor->files);
-    for (size_t i = 0; i < PATHS; i++)
-        questions_release(name_monitor->paths[i].watch.questions);
-    netns_release(name_monitor->netns);
-    free(name_monitor);
-}
-
 /* ---- Followers of the default path ------------------------------------------------------------------------------ */
-
-/* Moves the first of `unreported` to `home`. Returns it with a reference to its owner, or NULL. */
-static struct name_watch *next_name_watch(struct name_monitor *name_monitor, struct list *unreported, struct list *home)
-{
-    struct name_watch *name_watch = NULL;
-    struct list *node;
-
-    runloop_lock(name_monitor->loop);
-    node = list_pop(unreported);
-    if (node != NULL) {
-        name_watch = container_of(node, struct name_watch, node);
-        counted_retain(name_watch->owner);
-        list_append(home, node);
-    }
-    runloop_unlock(name_monitor->loop);
-    return name_watch;
-}
 
 /* The default path was evaluated. If it is as before, only new followers need it. */
 static void call_followers(struct name_monitor *name_monitor, const struct path *path, bool all)
 {
     struct list unreported;
-    struct name_watch *name_watch;
+    struct service_user *user;
 
     list_init(&unreported);
-    runloop_lock(name_monitor->loop);
+    runloop_lock(name_monitor->service.loop);
     list_append_all(&unreported, &name_monitor->fresh);
     if (all)
         list_append_all(&unreported, &name_monitor->followers);
-    runloop_unlock(name_monitor->loop);
-    while ((name_watch = next_name_watch(name_monitor, &unreported, &name_monitor->followers)) != NULL) {
+    runloop_unlock(name_monitor->service.loop);
+    while ((user = service_next_user(&name_monitor->service, &unreported, &name_monitor->followers)) != NULL) {
+        struct name_watch *name_watch = container_of(user, struct name_watch, user);
+
         name_watch->type->default_path(name_watch, path);
-        counted_release(name_watch->owner);
+        counted_release(user->owner);
     }
 }
 
@@ -104,7 +71,7 @@ static void call_followers(struct name_monitor *name_monitor, const struct path 
 static void note_change(struct name_monitor *name_monitor, enum change_kind kind, int64_t now)
 {
     change_pause_note(&name_monitor->pauses[kind], now);
-    lookup_mark_outdated(name_monitor->netns, true);
+    lookup_mark_outdated(name_monitor->service.netns, true);
 }
 
 static bool watched_path_evaluated(struct path_watch *watch, const struct path *path)
@@ -117,9 +84,9 @@ static bool watched_path_evaluated(struct path_watch *watch, const struct path *
         call_followers(name_monitor, path, !watched->known || outcome_differs(&before, &now));
     } else if (watched->known && path_differs(&watched->path, path)) {
         note_change(name_monitor, CHANGE_OF_PATHS, clock_now());
-        runloop_lock(name_monitor->loop);
-        runloop_source_due_locked(name_monitor->loop, &name_monitor->source);
-        runloop_unlock(name_monitor->loop);
+        runloop_lock(name_monitor->service.loop);
+        runloop_source_due_locked(name_monitor->service.loop, &name_monitor->service.source);
+        runloop_unlock(name_monitor->service.loop);
     }
     watched->path = *path;
     watched->known = true;
@@ -128,7 +95,7 @@ static bool watched_path_evaluated(struct path_watch *watch, const struct path *
 
 static struct counted *owner_of_watch(struct path_watch *watch)
 {
-    return &container_of(watch, struct watched_path, watch)->name_monitor->source.counted;
+    return &container_of(watch, struct watched_path, watch)->name_monitor->service.source.counted;
 }
 
 static const struct path_watch_type watch_type = { .owner = owner_of_watch, .accept = watched_path_evaluated };
@@ -138,7 +105,7 @@ static void evaluate_watched_path(struct name_monitor *name_monitor, struct watc
 {
     const struct path_watch *watch = &watched->watch;
 
-    watched->known = netns_evaluate(name_monitor->netns, watch->questions, watch->extras & QUERY_SOURCE,
+    watched->known = netns_evaluate(name_monitor->service.netns, watch->questions, watch->extras & QUERY_SOURCE,
                                     &watched->path) == 0;
 }
 
@@ -153,7 +120,7 @@ static bool update_servers(struct name_monitor *name_monitor)
     name_monitor->servers_unknown = error != 0;
     if (error != 0)
         return false;
-    monitor_set_questions(name_monitor->loop, &watched->watch, questions);
+    monitor_set_questions(name_monitor->service.loop, &watched->watch, questions);
     questions_release(questions);
     evaluate_watched_path(name_monitor, watched);
     return true;
@@ -181,15 +148,17 @@ static int64_t changes_due(const struct name_monitor *name_monitor)
 static void call_list(struct name_monitor *name_monitor, struct list *list)
 {
     struct list unreported;
-    struct name_watch *name_watch;
+    struct service_user *user;
 
     list_init(&unreported);
-    runloop_lock(name_monitor->loop);
+    runloop_lock(name_monitor->service.loop);
     list_move(&unreported, list);
-    runloop_unlock(name_monitor->loop);
-    while ((name_watch = next_name_watch(name_monitor, &unreported, list)) != NULL) {
+    runloop_unlock(name_monitor->service.loop);
+    while ((user = service_next_user(&name_monitor->service, &unreported, list)) != NULL) {
+        struct name_watch *name_watch = container_of(user, struct name_watch, user);
+
         name_watch->type->due(name_watch, true);
-        counted_release(name_watch->owner);
+        counted_release(user->owner);
     }
 }
 
@@ -206,7 +175,7 @@ static void report_due_changes(struct name_monitor *name_monitor, int64_t now)
         return;
     for (size_t i = 0; i < CHANGES; i++)
         change_pause_begin(&name_monitor->pauses[i], now);
-    lookup_mark_outdated(name_monitor->netns, false);
+    lookup_mark_outdated(name_monitor->service.netns, false);
     call_all_watches(name_monitor);
 }
 
@@ -215,13 +184,13 @@ static struct name_watch *next_due_watch(struct name_monitor *name_monitor, int6
 {
     struct name_watch *name_watch = NULL;
 
-    runloop_lock(name_monitor->loop);
+    runloop_lock(name_monitor->service.loop);
     if (heap_nearest(&name_monitor->deadlines) <= now) {
         name_watch = container_of(heap_first(&name_monitor->deadlines), struct name_watch, deadline);
         heap_set(&name_monitor->deadlines, &name_watch->deadline, NEVER);
-        counted_retain(name_watch->owner);
+        counted_retain(name_watch->user.owner);
     }
-    runloop_unlock(name_monitor->loop);
+    runloop_unlock(name_monitor->service.loop);
     return name_watch;
 }
 
@@ -231,7 +200,7 @@ static void call_due_watches(struct name_monitor *name_monitor, int64_t now)
 
     while ((name_watch = next_due_watch(name_monitor, now)) != NULL) {
         name_watch->type->due(name_watch, false);
-        counted_release(name_watch->owner);
+        counted_release(name_watch->user.owner);
     }
 }
 
@@ -241,17 +210,17 @@ static void update_source_deadline(struct name_monitor *name_monitor, int64_t no
 
     if (name_monitor->servers_unknown)
         nearest = clock_earlier(nearest, now + SERVERS_RETRY);
-    runloop_lock(name_monitor->loop);
-    name_monitor->source.deadline = clock_earlier(nearest, heap_nearest(&name_monitor->deadlines));
-    runloop_unlock(name_monitor->loop);
+    runloop_lock(name_monitor->service.loop);
+    name_monitor->service.source.deadline = clock_earlier(nearest, heap_nearest(&name_monitor->deadlines));
+    runloop_unlock(name_monitor->service.loop);
 }
 
 static int name_monitor_run(struct source *source)
 {
-    struct name_monitor *name_monitor = container_of(source, struct name_monitor, source);
+    struct name_monitor *name_monitor = container_of(source, struct name_monitor, service.source);
     const int64_t now = clock_now();
 
-    resolver_files_repair(&name_monitor->files, name_monitor->loop, source);
+    resolver_files_repair(&name_monitor->files, name_monitor->service.loop, source);
     note_changed_files(name_monitor, now);
     report_due_changes(name_monitor, now);
     call_due_watches(name_monitor, now);
@@ -260,11 +229,6 @@ static int name_monitor_run(struct source *source)
 }
 
 /* ---- Joining and leaving ---------------------------------------------------------------------------------------- */
-
-static bool is_name_monitor_of(const struct source *source, const void *netns)
-{
-    return source->run == name_monitor_run && container_of(source, const struct name_monitor, source)->netns == netns;
-}
 
 static int create_watched_paths(struct name_monitor *name_monitor)
 {
@@ -289,103 +253,77 @@ static int create_watched_paths(struct name_monitor *name_monitor)
     return error;
 }
 
-static int name_monitor_create(SCRunLoopRef loop, struct netns *netns, struct name_monitor **ret)
+static int name_monitor_open(struct service *service)
 {
-    struct name_monitor *name_monitor = calloc(1, sizeof *name_monitor);
+    struct name_monitor *name_monitor = container_of(service, struct name_monitor, service);
     int error;
 
-    if (name_monitor == NULL)
-        return ENOMEM;
     list_init(&name_monitor->name_watches);
     list_init(&name_monitor->followers);
     list_init(&name_monitor->fresh);
-    name_monitor->loop = loop;
-    name_monitor->netns = netns;
-    netns_retain(netns);
-    resolver_files_open(&name_monitor->files);
-    name_monitor->source = (struct source){ .descriptor = resolver_files_descriptor(&name_monitor->files),
-                                            .edges = resolver_files_mounts(&name_monitor->files),
-                                            .deadline = NEVER,
-                                            .run = name_monitor_run };
-    list_init(&name_monitor->source.node);
-    counted_init(&name_monitor->source.counted, name_monitor_free);
+    resolver_files_open(&name_monitor->files, &service->source);
+    service->source.run = name_monitor_run;
     error = create_watched_paths(name_monitor);
     for (size_t i = 0; i < PATHS && error == 0; i++) {
         evaluate_watched_path(name_monitor, &name_monitor->paths[i]);
-        error = monitor_watch(loop, netns, &name_monitor->paths[i].watch);
+        error = monitor_watch(service->loop, service->netns, &name_monitor->paths[i].watch);
     }
-    *ret = name_monitor;
     return error;
 }
 
-/* The monitor is not a source of its loop any more, or never was. */
-static void name_monitor_end(struct name_monitor *name_monitor)
+static void name_monitor_end(struct service *service)
 {
     for (size_t i = 0; i < PATHS; i++)
-        monitor_unwatch(name_monitor->loop, &name_monitor->paths[i].watch);
-    counted_release(&name_monitor->source.counted);
+        monitor_unwatch(service->loop, &container_of(service, struct name_monitor, service)->paths[i].watch);
 }
 
-static void add_name_watch_locked(struct name_monitor *name_monitor, struct name_watch *name_watch)
+static void name_monitor_close(struct service *service)
 {
-    name_watch->monitor = name_monitor;
+    struct name_monitor *name_monitor = container_of(service, struct name_monitor, service);
+
+    resolver_files_close(&name_monitor->files);
+    for (size_t i = 0; i < PATHS; i++)
+        questions_release(name_monitor->paths[i].watch.questions);
+}
+
+static int add_name_watch_locked(struct service *service, void *user)
+{
+    struct name_watch *name_watch = user;
+
+    name_watch->monitor = container_of(service, struct name_monitor, service);
     heap_node_init(&name_watch->deadline);
-    list_append(&name_monitor->name_watches, &name_watch->node);
-    name_monitor->watch_count++;
+    list_append(&name_watch->monitor->name_watches, &name_watch->user.node);
+    return 0;
 }
 
-/* Adds the watch to the monitor of the loop and namespace. If there is none, `fresh` becomes it; NULL: does nothing. */
-static int join_or_add_name_monitor(SCRunLoopRef loop, struct netns *netns, struct name_monitor *fresh,
-                                    struct name_watch *name_watch)
+static struct service *remove_name_watch_locked(void *user)
 {
-    struct source *source;
-    int error = 0;
+    struct name_watch *name_watch = user;
+    struct name_monitor *name_monitor = name_watch->monitor;
 
-    runloop_lock(loop);
-    source = runloop_find_source_locked(loop, is_name_monitor_of, netns);
-    if (source == NULL && fresh != NULL) {
-        error = runloop_add_source_locked(loop, &fresh->source);
-        source = error == 0 ? &fresh->source : NULL;
-    }
-    if (source != NULL)
-        add_name_watch_locked(container_of(source, struct name_monitor, source), name_watch);
-    runloop_unlock(loop);
-    return error;
+    if (name_monitor == NULL)
+        return NULL;
+    name_watch->monitor = NULL;
+    list_remove(&name_watch->user.node);
+    heap_set(&name_monitor->deadlines, &name_watch->deadline, NEVER);
+    return &name_monitor->service;
 }
+
+static const struct service_type name_monitor_type = { .size = sizeof(struct name_monitor),
+                                                       .open = name_monitor_open,
+                                                       .add_locked = add_name_watch_locked,
+                                                       .remove_locked = remove_name_watch_locked,
+                                                       .end = name_monitor_end,
+                                                       .close = name_monitor_close };
 
 int name_monitor_join(SCRunLoopRef loop, struct netns *netns, struct name_watch *name_watch)
 {
-    struct name_monitor *fresh = NULL;
-    int error = join_or_add_name_monitor(loop, netns, NULL, name_watch);
-
-    if (error != 0 || name_watch->monitor != NULL)
-        return error;
-    error = name_monitor_create(loop, netns, &fresh);
-    if (error == 0)
-        error = join_or_add_name_monitor(loop, netns, fresh, name_watch);
-    if (fresh != NULL && name_watch->monitor != fresh)
-        name_monitor_end(fresh); /* another thread added one first, or it failed */
-    return error;
+    return service_join(loop, netns, &name_monitor_type, name_watch);
 }
 
 void name_monitor_leave(SCRunLoopRef loop, struct name_watch *name_watch)
 {
-    struct name_monitor *name_monitor;
-    bool last = false;
-
-    runloop_lock(loop);
-    name_monitor = name_watch->monitor;
-    if (name_monitor != NULL) {
-        name_watch->monitor = NULL;
-        list_remove(&name_watch->node);
-        heap_set(&name_monitor->deadlines, &name_watch->deadline, NEVER);
-        last = --name_monitor->watch_count == 0;
-        if (last)
-            runloop_remove_source_locked(loop, &name_monitor->source);
-    }
-    runloop_unlock(loop);
-    if (last)
-        name_monitor_end(name_monitor);
+    service_leave(loop, &name_monitor_type, name_watch);
 }
 
 void name_monitor_follow(SCRunLoopRef loop, struct name_watch *name_watch)
@@ -394,8 +332,8 @@ void name_monitor_follow(SCRunLoopRef loop, struct name_watch *name_watch)
     struct path_watch *default_path = &name_monitor->paths[PATH_OF_FOLLOWERS].watch;
 
     runloop_lock(loop);
-    list_remove(&name_watch->node);
-    list_append(&name_monitor->fresh, &name_watch->node);
+    list_remove(&name_watch->user.node);
+    list_append(&name_monitor->fresh, &name_watch->user.node);
     runloop_unlock(loop);
     monitor_set_questions(loop, default_path, default_path->questions); /* evaluates it */
 }
@@ -403,8 +341,8 @@ void name_monitor_follow(SCRunLoopRef loop, struct name_watch *name_watch)
 void name_monitor_stop_following(SCRunLoopRef loop, struct name_watch *name_watch)
 {
     runloop_lock(loop);
-    list_remove(&name_watch->node);
-    list_append(&name_watch->monitor->name_watches, &name_watch->node);
+    list_remove(&name_watch->user.node);
+    list_append(&name_watch->monitor->name_watches, &name_watch->user.node);
     runloop_unlock(loop);
 }
 
@@ -413,8 +351,8 @@ void name_monitor_set_deadline(SCRunLoopRef loop, struct name_watch *name_watch,
     runloop_lock(loop);
     if (name_watch->monitor != NULL) {
         heap_set(&name_watch->monitor->deadlines, &name_watch->deadline, deadline);
-        if (deadline < name_watch->monitor->source.deadline)
-            runloop_source_due_locked(loop, &name_watch->monitor->source);
+        if (deadline < name_watch->monitor->service.source.deadline)
+            runloop_source_due_locked(loop, &name_watch->monitor->service.source);
     }
     runloop_unlock(loop);
 }

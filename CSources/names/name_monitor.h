@@ -8,10 +8,9 @@
  * passed. If changes go on, there are pauses between the reports.
  */
 
-#include "base/counted.h"
 #include "base/heap.h"
-#include "base/list.h"
 #include "watch/monitor.h"
+#include "watch/service.h"
 
 struct name_monitor;
 
@@ -27,9 +26,8 @@ struct name_watch_type {
 
 /* One name in a name monitor. */
 struct name_watch {
-    struct list node;
+    struct service_user user;
     struct heap_node deadline; /* in the monitor's heap */
-    struct counted *owner;
     const struct name_watch_type *type;
     struct name_monitor *monitor; /* NULL: none */
 };

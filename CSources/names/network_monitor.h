@@ -4,17 +4,15 @@
 
 /* Keeps the default paths of a network namespace up to date, for one run loop, and reports each change. */
 
-#include "base/counted.h"
-#include "base/list.h"
 #include "route/network_path.h"
 #include "watch/monitor.h"
+#include "watch/service.h"
 
 struct network_monitor;
 
 /* A user of a network monitor. */
 struct network_watch {
-    struct list node;
-    struct counted *owner;
+    struct service_user user;
     struct network_monitor *monitor; /* NULL: none */
     bool reported;                   /* `changed` was called */
     bool repeats;                    /* `changed` is called after each evaluation */

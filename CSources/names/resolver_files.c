@@ -181,7 +181,7 @@ static bool open_mounts(struct resolver_files *files)
     return error == 0;
 }
 
-void resolver_files_open(struct resolver_files *ret)
+void resolver_files_open(struct resolver_files *ret, struct source *source)
 {
     ret->mounts = DESCRIPTOR_CLOSED;
     (void)open_mounts(ret);
@@ -191,6 +191,8 @@ void resolver_files_open(struct resolver_files *ret)
         (void)read_all_events(ret->inotify->descriptor.fd); /* inotify_open can return an instance that was in use */
     }
     (void)update_stamps(ret, false);
+    source->descriptor = ret->inotify != NULL ? &ret->inotify->descriptor : NULL;
+    source->edges = &ret->mounts;
 }
 
 void resolver_files_close(struct resolver_files *files)
@@ -202,16 +204,6 @@ void resolver_files_close(struct resolver_files *files)
 static bool can_receive_events(const struct resolver_files *files)
 {
     return files->inotify != NULL && descriptor_is_ours(&files->inotify->descriptor);
-}
-
-const struct descriptor *resolver_files_descriptor(const struct resolver_files *files)
-{
-    return files->inotify != NULL ? &files->inotify->descriptor : NULL;
-}
-
-const struct descriptor *resolver_files_mounts(const struct resolver_files *files)
-{
-    return &files->mounts;
 }
 
 static void repair_inotify(struct resolver_files *files, SCRunLoopRef loop, struct source *source)

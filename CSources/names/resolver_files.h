@@ -20,16 +20,11 @@ struct resolver_files {
     struct filestamp stamps[RESOLVCONF_FILES]; /* as of the last check */
 };
 
-/* Does not fail. inotify instances are scarce: without one there is no descriptor, and only resolver_files_check finds
- * changes. */
-void resolver_files_open(struct resolver_files *ret);
+/* Does not fail. Sets the source's descriptor, which becomes readable when one of the files may have changed, and its
+ * `edges`: the kernel wakes their waiters when something is mounted or unmounted. inotify instances are scarce: without
+ * one there is no descriptor, and only resolver_files_check finds changes. */
+void resolver_files_open(struct resolver_files *ret, struct source *source);
 void resolver_files_close(struct resolver_files *files);
-
-/* Returns a descriptor that becomes readable when one of the files may have changed; NULL: there is none. */
-const struct descriptor *resolver_files_descriptor(const struct resolver_files *files);
-
-/* Returns the one for `edges` of a source: the kernel wakes its waiters when something is mounted or unmounted. */
-const struct descriptor *resolver_files_mounts(const struct resolver_files *files);
 
 /* If the program has closed the descriptors, opens others, for this source of the loop. Then call
  * resolver_files_check. Only the thread that runs the loop calls it. */

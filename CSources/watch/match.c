@@ -18,10 +18,10 @@ static void hold_legs(struct monitor *monitor, const struct route *route)
     struct route_leg leg;
 
     while (route_next_leg(&copy, &leg)) {
-        runloop_lock(monitor->loop);
+        runloop_lock(monitor->service.loop);
         if (leg.has_gateway)
             gateways_hold(&monitor->gateways, leg.oif, &leg.gateway, false);
-        runloop_unlock(monitor->loop);
+        runloop_unlock(monitor->service.loop);
     }
 }
 

@@ -12,31 +12,18 @@
 #include "watch/monitor.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/counted.h"
 #include "kernel/routing_policy.h"
 #include "watch/monitor_state.h"
 #include "watch/stale.h"
-
-static void monitor_free(struct counted *counted)
-{
-    struct monitor *monitor = container_of(counted, struct monitor, source.counted);
-
-    rtnetlink_close(&monitor->rtnetlink);
-    route_ends_clear(&monitor->route_ends);
-    round_cache_clear(&monitor->cache);
-    netns_release(monitor->netns);
-    free(monitor);
-}
 
 /* ---- Runs of the source ----------------------------------------------------------------------------------------- */
 
 /* Runs the source if netlink is denied. */
 static int monitor_poll(struct source *source)
 {
-    struct monitor *monitor = container_of(source, struct monitor, source);
+    struct monitor *monitor = container_of(source, struct monitor, service.source);
 
     round_note_changes(monitor, &(struct changes){ 0 }, NEVER_SENT);
     round_continue(monitor, false);
@@ -51,9 +38,9 @@ static void update_filter(struct monitor *monitor)
 
     if (!monitor->filter.wanted)
         return;
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     due = event_filter_prepare(&monitor->filter, &monitor->store, &monitor->gateways, &program);
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     if (due && event_filter_attach(&monitor->filter, &monitor->rtnetlink.events, &program) != 0)
         plan_begin_polling(&monitor->plan);
 }
@@ -66,20 +53,20 @@ static int reopen_sockets(struct monitor *monitor)
     const unsigned long overruns = rtnetlink->overruns, queries = rtnetlink->queries;
     int error;
 
-    runloop_lock(monitor->loop);
-    runloop_source_closing_locked(monitor->loop, &monitor->source);
+    runloop_lock(monitor->service.loop);
+    runloop_source_closing_locked(monitor->service.loop, &monitor->service.source);
     rtnetlink_close(rtnetlink);
-    error = netns_open_rtnetlink(monitor->netns, RTNETLINK_ALL, rtnetlink);
+    error = netns_open_rtnetlink(monitor->service.netns, RTNETLINK_ALL, rtnetlink);
     rtnetlink->overruns = overruns;
     rtnetlink->queries = queries;
     monitor->filter = (struct event_filter){ 0 };
     if (error == 0)
-        error = runloop_source_reopened_locked(monitor->loop, &monitor->source);
+        error = runloop_source_reopened_locked(monitor->service.loop, &monitor->service.source);
     if (error != 0)
         rtnetlink_close(rtnetlink); /* the next run tries again */
     if (error == NETLINK_DENIED)
-        monitor->source.run = monitor_poll;
-    runloop_unlock(monitor->loop);
+        monitor->service.source.run = monitor_poll;
+    runloop_unlock(monitor->service.loop);
     if (error == NETLINK_DENIED || rtnetlink->groups_refused)
         plan_begin_polling(&monitor->plan);
     return error;
@@ -90,15 +77,15 @@ static unsigned read_messages(struct monitor *monitor, struct news *news, int *r
 {
     unsigned result = RTNETLINK_NOTHING;
 
-    if (monitor->source.is_lost || !descriptor_is_ours(&monitor->rtnetlink.requests.socket)) {
+    if (monitor->service.source.is_lost || !descriptor_is_ours(&monitor->rtnetlink.requests.socket)) {
         result = RTNETLINK_LOST;
         *ret_error = reopen_sockets(monitor);
-    } else if (monitor->source.readable) {
+    } else if (monitor->service.source.readable) {
         result = rtnetlink_drain(&monitor->rtnetlink, news_note_message, news, ret_error);
         if ((result & RTNETLINK_FULL) != 0)
             *ret_error = reopen_sockets(monitor);
     }
-    if (rtnetlink_set_user(&monitor->rtnetlink, runloop_user(monitor->loop)))
+    if (rtnetlink_set_user(&monitor->rtnetlink, runloop_user(monitor->service.loop)))
         news_note_any(news, false);
     return result;
 }
@@ -117,7 +104,7 @@ static int update_links(struct monitor *monitor, bool lost, bool drained, struct
         error = 0;
     }
     if (error == 0)
-        netns_lend_devices(monitor->netns, &monitor->rtnetlink.links);
+        netns_lend_devices(monitor->service.netns, &monitor->rtnetlink.links);
     /* After an overrun the kernel drops messages silently until the queue is read to its end. */
     monitor->links_known = error == 0 && drained;
     changes->dissolve = true;
@@ -157,9 +144,9 @@ static bool has_several(struct monitor *monitor)
 {
     bool has;
 
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     has = monitor->store.count > 1;
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     return has;
 }
 
@@ -193,15 +180,15 @@ static uint64_t next_change(struct monitor *monitor)
 {
     uint64_t next;
 
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     next = monitor->store.now + 1;
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     return next;
 }
 
 static int monitor_run(struct source *source)
 {
-    struct monitor *monitor = container_of(source, struct monitor, source);
+    struct monitor *monitor = container_of(source, struct monitor, service.source);
     struct news news = { .monitor = monitor };
     struct changes *changes = &news.changes;
     int drain_error = 0, error;
@@ -234,75 +221,82 @@ static int monitor_run(struct source *source)
 
 /* ---- Watches ---------------------------------------------------------------------------------------------------- */
 
-static bool is_monitor_of(const struct source *source, const void *netns)
+static int monitor_open(struct service *service)
 {
-    return (source->run == monitor_run || source->run == monitor_poll) &&
-           container_of(source, const struct monitor, source)->netns == netns;
-}
-
-static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct monitor **ret)
-{
-    struct monitor *monitor = calloc(1, sizeof *monitor);
+    struct monitor *monitor = container_of(service, struct monitor, service);
     int error;
 
-    if (monitor == NULL)
-        return ENOMEM;
-    error = netns_open_rtnetlink(netns, RTNETLINK_ALL, &monitor->rtnetlink);
-    if (error != 0 && error != NETLINK_DENIED) {
-        free(monitor);
-        return error;
-    }
     plan_init(&monitor->plan);
     route_ends_init(&monitor->route_ends);
-    if (error != 0 || monitor->rtnetlink.groups_refused)
-        plan_begin_polling(&monitor->plan);
-    monitor->source = (struct source){ .descriptor = &monitor->rtnetlink.events.socket,
-                                       .deadline = NEVER,
-                                       .run = error == 0 ? monitor_run : monitor_poll };
-    list_init(&monitor->source.node);
-    counted_init(&monitor->source.counted, monitor_free);
-    monitor->loop = loop;
-    monitor->netns = netns;
-    netns_retain(netns);
     store_init(&monitor->store);
     monitor->gateways.users = monitor->store.gateway_users;
     monitor->unfinished = NEVER_SENT;
-    error = runloop_add_source_locked(loop, &monitor->source);
-    counted_release(&monitor->source.counted); /* the loop has its own reference */
-    if (error == 0)
-        *ret = monitor;
-    return error;
+    monitor->rtnetlink = RTNETLINK_CLOSED;
+    error = netns_open_rtnetlink(service->netns, RTNETLINK_ALL, &monitor->rtnetlink);
+    if (error != 0 && error != NETLINK_DENIED)
+        return error;
+    if (error != 0 || monitor->rtnetlink.groups_refused)
+        plan_begin_polling(&monitor->plan);
+    service->source.descriptor = &monitor->rtnetlink.events.socket;
+    service->source.run = error == 0 ? monitor_run : monitor_poll;
+    return 0;
 }
 
-/* Without watches, the monitor ends. If a query is due, it runs. */
-static void end_or_run_locked(struct monitor *monitor)
+static void monitor_close(struct service *service)
 {
-    if (monitor->store.count == 0)
-        runloop_remove_source_locked(monitor->loop, &monitor->source);
-    else if (store_is_due(&monitor->store))
-        runloop_source_due_locked(monitor->loop, &monitor->source);
+    struct monitor *monitor = container_of(service, struct monitor, service);
+
+    rtnetlink_close(&monitor->rtnetlink);
+    route_ends_clear(&monitor->route_ends);
+    round_cache_clear(&monitor->cache);
 }
+
+static void run_if_due_locked(struct monitor *monitor)
+{
+    if (store_is_due(&monitor->store))
+        runloop_source_due_locked(monitor->service.loop, &monitor->service.source);
+}
+
+static int add_watch_locked(struct service *service, void *user)
+{
+    struct monitor *monitor = container_of(service, struct monitor, service);
+    struct path_watch *watch = user;
+    const int error = store_add(&monitor->store, watch);
+
+    if (error != 0)
+        return error;
+    watch->monitor = monitor;
+    run_if_due_locked(monitor);
+    return 0;
+}
+
+static struct service *remove_watch_locked(void *user)
+{
+    struct path_watch *watch = user;
+    struct monitor *monitor = watch->monitor;
+
+    if (monitor == NULL)
+        return NULL;
+    watch->monitor = NULL;
+    store_remove(&monitor->store, watch);
+    run_if_due_locked(monitor);
+    return &monitor->service;
+}
+
+static const struct service_type monitor_type = { .size = sizeof(struct monitor),
+                                                  .open = monitor_open,
+                                                  .add_locked = add_watch_locked,
+                                                  .remove_locked = remove_watch_locked,
+                                                  .close = monitor_close };
 
 int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct path_watch *watch)
 {
-    struct monitor *monitor;
-    struct source *source;
-    int error = 0;
+    return service_join(loop, netns, &monitor_type, watch);
+}
 
-    runloop_lock(loop);
-    source = runloop_find_source_locked(loop, is_monitor_of, netns);
-    if (source != NULL)
-        monitor = container_of(source, struct monitor, source);
-    else
-        error = monitor_create_locked(loop, netns, &monitor);
-    if (error == 0) {
-        error = store_add(&monitor->store, watch);
-        if (error == 0)
-            watch->monitor = monitor;
-        end_or_run_locked(monitor);
-    }
-    runloop_unlock(loop);
-    return error;
+void monitor_unwatch(SCRunLoopRef loop, struct path_watch *watch)
+{
+    service_leave(loop, &monitor_type, watch);
 }
 
 int monitor_isolate(SCRunLoopRef loop, struct path_watch *watch)
@@ -312,7 +306,7 @@ int monitor_isolate(SCRunLoopRef loop, struct path_watch *watch)
     runloop_lock(loop);
     if (watch->monitor != NULL) {
         error = store_isolate(&watch->monitor->store, watch);
-        end_or_run_locked(watch->monitor);
+        run_if_due_locked(watch->monitor);
     }
     runloop_unlock(loop);
     return error;
@@ -330,24 +324,10 @@ void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct q
     atomic_store(&watch->outdated, true);
     if (watch->monitor != NULL) {
         store_replace_questions(&watch->monitor->store, watch);
-        runloop_source_due_locked(loop, &watch->monitor->source);
+        runloop_source_due_locked(loop, &watch->monitor->service.source);
     }
     runloop_unlock(loop);
     questions_release(before);
-}
-
-void monitor_unwatch(SCRunLoopRef loop, struct path_watch *watch)
-{
-    struct monitor *monitor;
-
-    runloop_lock(loop);
-    monitor = watch->monitor;
-    if (monitor != NULL) {
-        watch->monitor = NULL;
-        store_remove(&monitor->store, watch);
-        end_or_run_locked(monitor);
-    }
-    runloop_unlock(loop);
 }
 
 struct monitor_counters monitor_count(SCRunLoopRef loop, const struct path_watch *watch)

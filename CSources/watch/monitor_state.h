@@ -6,13 +6,12 @@
  * driving thread. */
 
 #include "kernel/netconf.h"
-#include "loop/runloop.h"
-#include "route/netns.h"
 #include "watch/equal_routes.h"
 #include "watch/event_filter.h"
 #include "watch/hidden_routes.h"
 #include "watch/plan.h"
 #include "watch/route_ends.h"
+#include "watch/service.h"
 #include "watch/store.h"
 
 /* What messages have changed. */
@@ -45,9 +44,7 @@ enum sharing {
 };
 
 struct monitor {
-    struct source source; /* under the loop's lock, as far as runloop.h says */
-    SCRunLoopRef loop;
-    struct netns *netns;
+    struct service service;
     struct rtnetlink rtnetlink; /* closed if netlink is denied: then netns_evaluate_in_round is used */
     struct event_filter filter;
     struct gateways gateways;

@@ -45,9 +45,9 @@ static bool note_hidden_routes(struct news *news)
 
     if (monitor->settings.forwards || !hidden->possible)
         return false;
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     affects = stale_mark_ipv6_since(&monitor->store, hidden->since);
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     hidden_routes_note_stale(hidden);
     if (hidden->shared)
         news->changes.dissolve_ipv6 = news->changes.again_dissolve_ipv6 = true;
@@ -66,11 +66,11 @@ static void note_link(struct news *news, uint32_t index, bool ipv6)
         news_note_any(news, true);
         return;
     }
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     affects = stale_mark_link(&monitor->store, index);
     if (ipv6)
         affects = stale_mark_ipv6(&monitor->store) || affects;
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     news->changes.unfinished = true;
     if (ipv6 && affects && !monitor->settings.forwards)
         news->changes.dissolve_ipv6 = news->changes.again_dissolve_ipv6 = true;
@@ -91,9 +91,9 @@ static void note_network(struct news *news, const struct message_address *addres
                                  .oif = address->index,
                                  .destination = address->prefix.address };
 
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     (void)stale_mark_route(&monitor->store, &route);
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
 }
 
 /* Whether this is Linux before 6.6, or not known. */
@@ -158,9 +158,9 @@ static void note_route(struct news *news, const struct route *route)
         note_link(news, route->oif, false);
     if (news->changes.dissolve)
         return;
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     affects = stale_mark_route(&monitor->store, route);
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     if (!affects)
         monitor->filter.wanted = true;
 }
@@ -174,13 +174,13 @@ static void note_neighbour(struct news *news, const struct message_neighbour *ne
                           (neighbour->state & (NUD_STALE | NUD_REACHABLE)) != 0;
     bool redirects = false, is_hop;
 
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     is_hop = stale_mark_hop(&monitor->store, neighbour);
     if (effect != GATEWAYS_NOTHING)
         (void)stale_mark_ipv6(&monitor->store);
     if (responds)
         redirects = stale_mark_neighbour(&monitor->store, &neighbour->address);
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     news->changes.dissolve_ipv6 = news->changes.dissolve_ipv6 || effect == GATEWAYS_ANY_ROUTE;
     news->changes.unfinished = news->changes.unfinished || redirects;
     if (effect == GATEWAYS_NOTHING && !redirects && !is_hop)

@@ -47,10 +47,10 @@ static unsigned note_gateways(struct monitor *monitor, const struct path *path)
         return GATEWAYS_NOWHERE;
     if (path->destination.family == AF_INET || path->gateway.family == AF_INET)
         equal_routes_read(&monitor->equal_routes, &monitor->rtnetlink);
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     equal_routes_hold(&monitor->equal_routes, &monitor->gateways);
     place = gateways_add(&monitor->gateways, path);
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     return place;
 }
 
@@ -69,24 +69,24 @@ static int read_hop(struct monitor *monitor, struct path_watch *watch)
     bool is_unreadable;
     int error;
 
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     use = watch->monitor == NULL ? NULL : entry_of(watch)->hop;
     if (use != NULL && use->hop != NULL && use->hop->unread && monitor_filter_passes_all(monitor)) {
         index = use->hop->index;
         address = use->hop->address.address;
     }
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     if (index == 0)
         return 0;
     error = neighbours_query(&monitor->rtnetlink, index, &address, &state);
     is_unreadable = error == EOPNOTSUPP || netlink_is_withheld(error); /* a kernel before 5.0, or a sandbox */
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     hop = hops_find(hops, index, &address);
     if (hop != NULL && error == 0)
         hops_set(hops, hop, state);
     else if (hop != NULL && is_unreadable)
         hops_believe(hops, hop);
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     return is_unreadable ? 0 : error;
 }
 
@@ -97,12 +97,12 @@ static int use_hop(struct monitor *monitor, struct path_watch *watch, const stru
     struct address address;
     int error = 0;
 
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     if (watch->monitor != NULL && next_hop_find(path, &address))
         error = hops_use(hops, &entry_of(watch)->hop, entry_of(watch), path->index, &address);
     else if (watch->monitor != NULL)
         hops_release(hops, &entry_of(watch)->hop);
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     return error;
 }
 
@@ -120,11 +120,11 @@ static int find_hop(struct monitor *monitor, struct path_watch *watch, struct pa
         error = read_hop(monitor, watch);
     if (error != 0)
         return error;
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     use = watch->monitor == NULL ? NULL : entry_of(watch)->hop;
     path->hop = use == NULL ? PATH_HOP_UNKNOWN : use->hop->unread ? PATH_HOP_UNREAD : (uint8_t)use->hop->state;
     path->left_failed_hop = use != NULL && use->left_failed;
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     return 0;
 }
 
@@ -149,9 +149,10 @@ static int evaluate_over_netlink(struct monitor *monitor, const struct inquiry *
     struct path_watch *watch = inquiry->watch;
 
     if (watch->type->evaluate != NULL)
-        return watch->type->evaluate(watch, &monitor->rtnetlink, monitor->netns, &monitor->cache, inquiry->questions,
-                                     &monitor->gateways, ret);
-    return full_path_evaluate(&monitor->rtnetlink, monitor->netns, &monitor->cache, inquiry->questions, extras, ret);
+        return watch->type->evaluate(watch, &monitor->rtnetlink, monitor->service.netns, &monitor->cache,
+                                     inquiry->questions, &monitor->gateways, ret);
+    return full_path_evaluate(&monitor->rtnetlink, monitor->service.netns, &monitor->cache, inquiry->questions, extras,
+                              ret);
 }
 
 static int evaluate_without_netlink(struct monitor *monitor, const struct inquiry *inquiry, struct path *ret)
@@ -159,9 +160,9 @@ static int evaluate_without_netlink(struct monitor *monitor, const struct inquir
     struct path_watch *watch = inquiry->watch;
 
     if (watch->type->evaluate != NULL)
-        return watch->type->evaluate(watch, NULL, monitor->netns, &monitor->cache, inquiry->questions,
+        return watch->type->evaluate(watch, NULL, monitor->service.netns, &monitor->cache, inquiry->questions,
                                      &monitor->gateways, ret);
-    return netns_evaluate_in_round(monitor->netns, &monitor->cache, inquiry->questions, watch->extras, ret);
+    return netns_evaluate_in_round(monitor->service.netns, &monitor->cache, inquiry->questions, watch->extras, ret);
 }
 
 /* Whether the query for the route has shown the whole path: there is none. A source-specific route can be there in
@@ -368,9 +369,9 @@ static bool join(struct monitor *monitor, const struct match *match)
 {
     bool joined;
 
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     joined = store_join(&monitor->store, &match->prefix);
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     return joined;
 }
 

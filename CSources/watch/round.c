@@ -48,13 +48,13 @@ static void open_filter_locked(struct monitor *monitor)
 /* Its owner may have a newer path than the one that the watch did not take. */
 static void refuse(struct monitor *monitor, struct path_watch *watch, const struct path *path)
 {
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     if (watch->monitor != NULL) {
         if (path->left_failed_hop && entry_of(watch)->hop != NULL)
             entry_of(watch)->hop->left_failed = true;
         store_refuse(&monitor->store, watch);
     }
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
 }
 
 static void give(struct monitor *monitor, struct path_watch *watch, const struct path *path)
@@ -162,9 +162,9 @@ static void make_query(struct monitor *monitor, const struct step *step)
     bool joined, given;
     const int error = reply_find(monitor, &step->inquiry, &joined, &reply);
 
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     given = end_query_locked(monitor, watch, error, joined, &reply);
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     if (given)
         give(monitor, watch, &reply.path);
     questions_release(step->inquiry.questions);
@@ -174,9 +174,9 @@ static void give_group(struct monitor *monitor, const struct step *step)
 {
     for (size_t i = 0; i < step->count; i++)
         give(monitor, step->watches[i], step->path);
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     store_end(&monitor->store, false);
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
 }
 
 /* Returns the number of watches of the step; 0: there is nothing to do. */
@@ -184,9 +184,9 @@ static size_t make_step(struct monitor *monitor, size_t limit)
 {
     struct step step;
 
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     begin_step_locked(monitor, limit < GROUP_LIMIT ? limit : GROUP_LIMIT, &step);
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     if (step.inquiry.watch != NULL)
         make_query(monitor, &step);
     else if (step.count > 0)
@@ -217,7 +217,7 @@ static void begin_batch(struct monitor *monitor, size_t limit)
 
     if (!monitor_can_query(monitor))
         return;
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     open_filter_locked(monitor);
     if (store_prepare(store, limit) >= BATCH_MINIMUM) {
         for (struct list *node = store->due.next; node != &store->due && count < limit; node = node->next) {
@@ -232,7 +232,7 @@ static void begin_batch(struct monitor *monitor, size_t limit)
     }
     for (size_t i = 0; i < count; i++)
         kept += reply_first_request(monitor, watches[i], &requests[kept]);
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
     if (kept >= BATCH_MINIMUM)
         rtnetlink_begin_batch(&monitor->rtnetlink, requests, kept);
 }
@@ -345,7 +345,7 @@ void round_note_changes(struct monitor *monitor, const struct changes *changes, 
     }
     round->failed = round->failed || changes->failed;
     round->reread = round->reread || changes->prefix;
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     if (changes->any || changes->all || changes->dissolve || changes->dissolve_ipv6)
         round->quiet = false;
     if (begins)
@@ -357,7 +357,7 @@ void round_note_changes(struct monitor *monitor, const struct changes *changes, 
         monitor->unfinished = first;
     monitor->again_dissolve = monitor->again_dissolve || changes->again_dissolve;
     monitor->again_dissolve_ipv6 = monitor->again_dissolve_ipv6 || changes->again_dissolve_ipv6;
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
 }
 
 /* ---- End -------------------------------------------------------------------------------------------------------- */
@@ -372,7 +372,7 @@ void round_end(struct monitor *monitor, bool more)
 
     round->active = false;
     round_cache_end(&monitor->cache);
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     plan_poll(plan, round->began, now);
     plan_retry(plan, now, round->failed || store->starved);
     if (monitor->again_dissolve || monitor->again_dissolve_ipv6 || stale_has_since(store, monitor->unfinished))
@@ -380,18 +380,18 @@ void round_end(struct monitor *monitor, bool more)
     else
         monitor->unfinished = NEVER_SENT;
     if (more || store_has_work(store))
-        runloop_source_due_locked(monitor->loop, &monitor->source);
+        runloop_source_due_locked(monitor->service.loop, &monitor->service.source);
     round->incomplete = !round->quiet && (more || round->failed || store->starved || store_has_work(store));
     pppd = store->pppd > 0;
     plan_pppd(plan, now, pppd);
     plan_reread(plan, now, ends_can_shorten(store) || route_ends_can_shorten(&monitor->route_ends),
                 round->reread || plan->reread <= round->began);
-    monitor->source.deadline = clock_earlier(clock_earlier(plan_nearest(plan), ends_nearest(store)),
-                                             route_ends_nearest(&monitor->route_ends));
+    monitor->service.source.deadline = clock_earlier(clock_earlier(plan_nearest(plan), ends_nearest(store)),
+                                                     route_ends_nearest(&monitor->route_ends));
     if (monitor_can_query(monitor))
-        monitor->source.deadline = clock_earlier(monitor->source.deadline,
-                                                 hidden_routes_nearest(&monitor->hidden_routes));
-    runloop_unlock(monitor->loop);
+        monitor->service.source.deadline = clock_earlier(monitor->service.source.deadline,
+                                                         hidden_routes_nearest(&monitor->hidden_routes));
+    runloop_unlock(monitor->service.loop);
     if (!pppd)
         pppd_clear(&monitor->cache.pppd);
 }
@@ -401,9 +401,9 @@ static void look_for_hidden_routes(struct monitor *monitor)
 {
     if (!monitor_can_query(monitor) || !hidden_routes_look(&monitor->hidden_routes, &monitor->rtnetlink))
         return;
-    runloop_lock(monitor->loop);
+    runloop_lock(monitor->service.loop);
     monitor->hidden_routes.since = ++monitor->store.now;
-    runloop_unlock(monitor->loop);
+    runloop_unlock(monitor->service.loop);
 }
 
 void round_continue(struct monitor *monitor, bool more)
@@ -412,7 +412,7 @@ void round_continue(struct monitor *monitor, bool more)
 
     look_for_hidden_routes(monitor);
     if (has_work && monitor->round.left > 0)
-        runloop_source_continues(monitor->loop, &monitor->source);
+        runloop_source_continues(monitor->service.loop, &monitor->service.source);
     else
         round_end(monitor, more);
 }
