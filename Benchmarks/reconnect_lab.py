@@ -136,7 +136,7 @@ class Lab:
         namespace.ip_now(command)
         return time_of_command
 
-    def run(self, kind, outage, command, patience, turn, environment):
+    def run(self, kind, outage, command, time_limit, turn, environment):
         """Milliseconds from the end of the outage to the reply. -1: none."""
         self.begin_outage(kind)
         with starting:
@@ -152,7 +152,7 @@ class Lab:
             with turn:  # one outage at a time ends, so that clients do not wait for each other
                 end = self.end_outage(kind)
                 words = line_of(client, 0.1).split()
-            words = words or line_of(client, patience).split()
+            words = words or line_of(client, time_limit).split()
             return (int(words[1]) - end) / 1e6 if words[:1] == ["done"] else -1
         finally:
             client.kill()

@@ -14,8 +14,7 @@ struct BoardTests {
     func rows() async throws {
         let terminal = try Terminal(columns: 80, rows: 24)
         let namespace = try await Namespace(.subnet)
-        let watching = try namespace.start(
-            "watch", "192.0.2.1", "10.0.0.9", environment: ["TERM": "xterm"], output: terminal.screen)
+        let watching = try namespace.startBoard("192.0.2.1", "10.0.0.9", on: terminal)
         let first = try await terminal.picture().withoutColours
         #expect(first.hasPrefix("\u{1B}[?1049h\u{1B}[?25l"))
         #expect(first.contains("TARGET     STATUS     INTERFACE  SINCE     HISTORY"))
@@ -25,8 +24,7 @@ struct BoardTests {
         let second = try await terminal.picture().withoutColours
         #expect(second.contains(#/192\.0\.2\.1  reachable  e0         \d\d:\d\d:\d\d  -\+/#))
         #expect(second.contains("192.0.2.1  Reachable  dev e0  via 10.0.0.1"))
-        watching.send(SIGTERM)
-        #expect(try await watching.end().status == 0)
+        try await watching.stop()
         #expect(try await terminal.until("\u{1B}[?1049l").hasSuffix("\u{1B}[?25h\u{1B}[?1049l"))
     }
 
@@ -34,13 +32,11 @@ struct BoardTests {
     func summary() async throws {
         let terminal = try Terminal(columns: 80, rows: 24)
         let namespace = try await Namespace(.subnet)
-        let watching = try namespace.start(
-            "watch", "192.0.2.1", "10.0.0.9", environment: ["TERM": "xterm"], output: terminal.screen)
+        let watching = try namespace.startBoard("192.0.2.1", "10.0.0.9", on: terminal)
         _ = try await terminal.picture()
         try await namespace.ip("route add default via 10.0.0.1")
         _ = try await terminal.picture()
-        watching.send(SIGINT)
-        #expect(try await watching.end().status == 0)
+        try await watching.stop(SIGINT)
         _ = try await terminal.until("\u{1B}[?1049l")
         let lines = (try await terminal.until("Watched for ") + terminal.until("\r\n")).split(
             whereSeparator: \.isNewline)
@@ -54,11 +50,9 @@ struct BoardTests {
     @Test("On a narrow terminal the summary has three lines for each target")
     func narrowSummary() async throws {
         let terminal = try Terminal(columns: 40, rows: 2)
-        let watching = try await Namespace(.subnet).start(
-            "watch", "192.0.2.1,192.0.2.2", "10.0.0.9", environment: ["TERM": "xterm"], output: terminal.screen)
+        let watching = try await Namespace(.subnet).startBoard("192.0.2.1,192.0.2.2", "10.0.0.9", on: terminal)
         #expect(try await terminal.picture().withoutSequences.contains("1 of 2 fails: 192.0.2.1,192.0.2.2"))
-        watching.send(SIGINT)
-        #expect(try await watching.end().status == 0)
+        try await watching.stop(SIGINT)
         _ = try await terminal.until("\u{1B}[?1049l")
         let lines = try await terminal.until("Watched for ").split(whereSeparator: \.isNewline)
         #expect(lines.prefix(2) == ["192.0.2.1,192.0.2.2", "  local address not assigned, 0 changes"])
@@ -84,26 +78,22 @@ struct BoardTests {
         let name = "2001:0db8:85a3:08d3:1319:8a2e:0370:7348"  // the status of a host name may change meanwhile
         #expect(name.count == 39)
         let terminal = try Terminal(columns: columns, rows: 24)
-        let watching = try await Namespace(.gateway).start(
-            "watch", "--interface", "nosuch", name, environment: ["TERM": "xterm"], output: terminal.screen)
+        let watching = try await Namespace(.gateway).startBoard("--interface", "nosuch", name, on: terminal)
         let lines = try await terminal.picture().withoutSequences.split(whereSeparator: \.isNewline)
         #expect(lines.allSatisfy { $0.count <= Int(columns) })
         #expect(lines[0].contains("  STATUS"))
         #expect(lines[1].contains(#/^\S+  interface missing/#) && lines[1].contains(name) == (columns > 80))
-        watching.send(SIGTERM)
-        #expect(try await watching.end().status == 0)
+        try await watching.stop()
     }
 
     @Test("East Asian names fill two columns for each character")
     func wideName() async throws {
         let terminal = try Terminal(columns: 40, rows: 24)
-        let watching = try await Namespace(.gateway).start(
-            "watch", "fe80::1%\u{4F8B}\u{3048}", environment: ["TERM": "xterm"], output: terminal.screen)
+        let watching = try await Namespace(.gateway).startBoard("fe80::1%\u{4F8B}\u{3048}", on: terminal)
         let lines = try await terminal.picture().withoutSequences.split(whereSeparator: \.isNewline)
         #expect(lines[0].hasPrefix("TARGET        STATUS"))
         #expect(lines[1].hasPrefix("fe80::1%\u{4F8B}\u{3048}  interface missing"))
-        watching.send(SIGTERM)
-        #expect(try await watching.end().status == 0)
+        try await watching.stop()
     }
 
     @Test("SIGQUIT and SIGHUP restore the terminal before they end the process", arguments: [SIGQUIT, SIGHUP])
@@ -130,8 +120,7 @@ struct BoardTests {
         try await namespace.ip("route add default via 10.0.0.1")
         let second = try await terminal.picture()
         #expect(second.contains("\u{1B}[31m-\u{1B}[39m\u{1B}[32m+\u{1B}[39m"))
-        watching.send(SIGTERM)
-        #expect(try await watching.end().status == 0)
+        try await watching.stop()
     }
 
     @Test("There are no colours if NO_COLOR is set")
@@ -142,37 +131,31 @@ struct BoardTests {
             "watch", "192.0.2.1", environment: ["TERM": "xterm", "NO_COLOR": "1"], output: terminal.screen)
         let picture = try await terminal.picture()
         #expect(picture.contains("no route") && picture.withoutColours == picture)
-        watching.send(SIGTERM)
-        #expect(try await watching.end().status == 0)
+        try await watching.stop()
     }
 
     @Test("The board escapes control characters of a name")
     func hostileName() async throws {
         let terminal = try Terminal(columns: 80, rows: 24)
         let namespace = try await Namespace(.subnet)
-        let watching = try namespace.start(
-            "watch", hostileTarget, environment: ["TERM": "xterm"], output: terminal.screen)
+        let watching = try namespace.startBoard(hostileTarget, on: terminal)
         let picture = try await terminal.picture().withoutColours
         #expect(picture.contains("\(escapedTarget)  interface missing"))
         #expect(!picture.contains("\u{1B}[2J") && !picture.contains("\u{9B}"))
-        watching.send(SIGTERM)
-        #expect(try await watching.end().status == 0)
+        try await watching.stop()
     }
 
     @Test("The board fits into a small terminal")
     func small() async throws {
         let terminal = try Terminal(columns: 20, rows: 4)
         let namespace = try await Namespace(.subnet)
-        let watching = try namespace.start(
-            "watch", "192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", environment: ["TERM": "xterm"],
-            output: terminal.screen)
+        let watching = try namespace.startBoard("192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", on: terminal)
         let lines = try await terminal.picture().withoutSequences.split(whereSeparator: \.isNewline)
         #expect(lines.count == 4)
         #expect(lines.allSatisfy { $0.count <= 20 })
         #expect(lines[2] == "4 of 4 fail: 192.0.2")
         #expect(lines.last == "Ctrl-C: leave")
-        watching.send(SIGINT)
-        #expect(try await watching.end().status == 0)
+        try await watching.stop(SIGINT)
     }
 
     /// Starts `watch` for many targets, with the terminal as its own.
@@ -197,8 +180,7 @@ struct BoardTests {
         // What changed last comes next.
         let second = try await terminal.picture(with: "none of 40 fails").withoutSequences
         #expect(second.split(whereSeparator: \.isNewline)[1].hasPrefix("192.0.2.1  reachable"))
-        watching.send(SIGTERM)
-        #expect(try await watching.end().status == 0)
+        try await watching.stop()
     }
 
     @Test("Keys scroll, filter and show the details of a target, also if the targets come from standard input")
@@ -263,12 +245,10 @@ struct BoardTests {
     func narrow() async throws {
         let terminal = try Terminal(columns: 46, rows: 24)
         let namespace = try await Namespace(.gateway)
-        let watching = try namespace.start(
-            "watch", "long.host.name.invalid", environment: ["TERM": "xterm"], output: terminal.screen)
+        let watching = try namespace.startBoard("long.host.name.invalid", on: terminal)
         let picture = try await terminal.picture()
         #expect(picture.withoutSequences.contains(#/\d  long\.\S+alid  \(name [a-z ]+\)/#))
-        watching.send(SIGTERM)
-        #expect(try await watching.end().status == 0)
+        try await watching.stop()
     }
 
     @Test("Ctrl-Z restores the terminal, and the board returns when the process continues")
@@ -294,8 +274,7 @@ struct BoardTests {
             let watching = try RunningProcess(
                 [Tool.path, "watch", "127.0.0.1"] + arguments, environment: ["TERM": kind], output: terminal.screen)
             #expect(try await !terminal.until("\r\n").contains("\u{1B}"))
-            watching.send(SIGTERM)
-            #expect(try await watching.end().status == 0)
+            try await watching.stop()
         }
     }
 }

@@ -32,8 +32,7 @@ struct ExecTests {
         try await namespace.ip("route add 192.0.2.0/24 dev e0")
         #expect(
             try await nextRun(watching) == "192.0.2.1|Reachable,Directly Reachable Address|reachable||e0|virtual|kept")
-        watching.send(SIGTERM)
-        #expect(try await watching.end().status == 0)
+        try await watching.stop()
     }
 
     @Test("The command gets the way, the time and the state before; with --exec-initial, also for the first states")

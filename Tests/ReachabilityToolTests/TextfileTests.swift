@@ -54,8 +54,7 @@ final class TextfileTests {
         let seconds = try value("reachability_unreachable_seconds_total", in: second)
         #expect(seconds > 0 && .seconds(seconds) <= start.duration(to: .now))
         #expect(second.contains(#"reachability_unreachable_seconds_total{target="10.0.0.9"} 0.000"#))
-        watching.send(SIGTERM)
-        #expect(try await watching.end().status == 0)
+        try await watching.stop()
         // The temporary file became this one. Others may read it.
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["reachability.prom"])
         var status = stat()

@@ -43,6 +43,11 @@ extension Namespace {
         try start([Tool.path] + arguments, environment: environment, output: output)
     }
 
+    /// Starts `reachability watch`, which shows the board on the terminal.
+    func startBoard(_ arguments: String..., on terminal: Terminal) throws -> RunningProcess {
+        try start([Tool.path, "watch"] + arguments, environment: ["TERM": "xterm"], output: terminal.screen)
+    }
+
     func run(_ arguments: String...) async throws -> Ended {
         try await start([Tool.path] + arguments).end()
     }

@@ -158,8 +158,7 @@ struct WatchTests {
             output.read()
             return output.lines.count >= targets.count
         }
-        watching.send(SIGTERM)
-        #expect(try await watching.end().status == 0)
+        try await watching.stop()
         output.read()
         var states: [Substring: Substring] = [:]
         for line in output.lines {

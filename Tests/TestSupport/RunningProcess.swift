@@ -81,6 +81,12 @@ package final class RunningProcess {
         child.send(signal)
     }
 
+    /// Sends the signal, after which the process must end without an error.
+    package func stop(_ signal: Int32 = SIGTERM, _ location: SourceLocation = #_sourceLocation) async throws {
+        send(signal)
+        #expect(try await end(location).status == 0, sourceLocation: location)
+    }
+
     /// Waits until a signal has stopped the process.
     package func untilStopped() async throws {
         try await waitUntil { child.isStopped }

@@ -12,7 +12,7 @@ import tempfile
 import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PATIENCE = 60  # seconds, for a program to start, and for a line that must come
+TIME_LIMIT = 60  # seconds, for a program to start, and for a line that must come
 QUIET = 1  # seconds without a line, after which GLib's monitor is taken to be silent
 INSIDE = "REACHABILITY_DESKTOP_INSIDE"
 MONITORS = ("netlink", "reachability")
@@ -106,7 +106,7 @@ def observe(name, command, monitor):
     reset()
     program = Program(command, monitor)
     try:
-        state = program.next(PATIENCE)
+        state = program.next(TIME_LIMIT)
         if state != "online":
             raise ValueError(f"{name} with {monitor}: {state} at the start")
         right = []
@@ -114,7 +114,7 @@ def observe(name, command, monitor):
             ip(commands)
             expected = "online" if online else "offline"
             if state != expected or monitor == "netlink":
-                state = program.settle(expected, PATIENCE if monitor == "reachability" else QUIET) or state
+                state = program.settle(expected, TIME_LIMIT if monitor == "reachability" else QUIET) or state
             right.append(state == expected)
         return right
     finally:

@@ -25,7 +25,7 @@ func connect(t *testing.T) *net.UDPConn {
 
 func startConn(t *testing.T, conn syscall.Conn) *Watcher {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 	t.Cleanup(cancel)
 	watcher, err := WatchConn(ctx, conn)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 // A hub is the run loop that all watchers of the process share. One goroutine waits for it in Go's poller. It lives as long as
 // a watcher does.
 type hub struct {
-	loop   runLoop
-	file   *os.File
-	ended  chan struct{} // closed when the goroutine ends after a failure, with the failure in err
-	err    error
-	empty  chan struct{}      // closed after the last watcher
-	driver sync.Mutex         // only one goroutine at a time drives the loop
-	mutex  sync.Mutex         // for members
-	member map[target]*member // those that are scheduled
+	loop    runLoop
+	file    *os.File
+	ended   chan struct{} // closed when the goroutine ends after a failure, with the failure in err
+	err     error
+	empty   chan struct{}      // closed after the last watcher
+	driver  sync.Mutex         // only one goroutine at a time drives the loop
+	mutex   sync.Mutex         // for the members
+	members map[target]*member // those that are scheduled
 }
 
 // A member is what the hub knows of a watcher.
@@ -48,7 +48,7 @@ func join(m *member) (*hub, error) {
 	}
 	h := hubs.current
 	h.mutex.Lock()
-	h.member[m.target] = m
+	h.members[m.target] = m
 	h.mutex.Unlock()
 	if err := h.loop.schedule(m.target); err != nil {
 		h.remove(m)
@@ -68,8 +68,8 @@ func (h *hub) leave(m *member) {
 // remove ends the goroutine after the last watcher. The caller has the lock of hubs.
 func (h *hub) remove(m *member) {
 	h.mutex.Lock()
-	delete(h.member, m.target)
-	isEmpty := len(h.member) == 0
+	delete(h.members, m.target)
+	isEmpty := len(h.members) == 0
 	h.mutex.Unlock()
 	if isEmpty {
 		h.retire()
@@ -96,7 +96,7 @@ func newHub() (*hub, error) {
 		return nil, err
 	}
 	return &hub{loop: loop, file: file, ended: make(chan struct{}), empty: make(chan struct{}),
-		member: map[target]*member{}}, nil
+		members: map[target]*member{}}, nil
 }
 
 // pollable returns a copy of a descriptor for Go's poller. Closing the copy does not close the descriptor.
@@ -118,7 +118,7 @@ func (h *hub) perform() error {
 	defer h.driver.Unlock()
 	return h.loop.perform(func(changed target) {
 		h.mutex.Lock()
-		m := h.member[changed]
+		m := h.members[changed]
 		h.mutex.Unlock()
 		if m != nil {
 			select {

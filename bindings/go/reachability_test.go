@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-const patience = time.Minute
+const timeLimit = time.Minute
 
 // TestMain runs the tests in a network namespace of their own, in which they may change routes.
 func TestMain(m *testing.M) {
@@ -55,7 +55,7 @@ func withRoute(t *testing.T) {
 
 func start(t *testing.T, target Target) (*Watcher, context.CancelFunc) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 	t.Cleanup(cancel)
 	watcher, err := target.Watch(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func expect(t *testing.T, watcher *Watcher, reachable bool) Path {
 
 func check(t *testing.T, target Target) Path {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 	defer cancel()
 	path, err := target.Check(ctx)
 	if err != nil {
@@ -202,7 +202,7 @@ func TestWaitEndsWhenTheHostBecomesReachable(t *testing.T) {
 	}
 	waits := make(chan error)
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 		defer cancel()
 		_, err := WaitUntilReachable(ctx, "192.0.2.1")
 		waits <- err
@@ -227,7 +227,7 @@ func expectWays(t *testing.T, watcher *NetworkWatcher, count int) Network {
 
 func TestNetworkChannelReceivesTheCurrentNetworkAndEachChange(t *testing.T) {
 	withRoute(t)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 	defer cancel()
 	watcher, err := WatchNetwork(ctx)
 	if err != nil {
@@ -299,7 +299,7 @@ func TestDescriptorsAreClosed(t *testing.T) {
 		}
 	}
 	// The goroutine of the last hub closes its descriptors after the last watcher has left.
-	for end := time.Now().Add(patience); count() > before && time.Now().Before(end); {
+	for end := time.Now().Add(timeLimit); count() > before && time.Now().Before(end); {
 		runtime.Gosched()
 	}
 	if now := count(); now > before {

@@ -67,7 +67,7 @@ func TestRouteThatReturnsEndsTheSleep(t *testing.T) {
 	timer := retryTimer(t)
 	expectWake(t, timer, 10*time.Millisecond, WakeTime)
 	withRoute(t)
-	expectWake(t, timer, patience, WakeReachable)
+	expectWake(t, timer, timeLimit, WakeReachable)
 	expectWake(t, timer, 10*time.Millisecond, WakeTime)
 }
 
@@ -75,7 +75,7 @@ func TestOtherGatewayEndsTheSleep(t *testing.T) {
 	withRoute(t)
 	timer := retryTimer(t)
 	ip(t, "route replace default via 10.0.0.9")
-	expectWake(t, timer, patience, WakePath)
+	expectWake(t, timer, timeLimit, WakePath)
 	expectWake(t, timer, 10*time.Millisecond, WakeTime)
 }
 
@@ -84,7 +84,7 @@ func TestContextEndsTheSleep(t *testing.T) {
 	timer := retryTimer(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := timer.Sleep(ctx, patience); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := timer.Sleep(ctx, timeLimit); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
 	ctx, cancel = context.WithCancel(context.Background())
@@ -93,7 +93,7 @@ func TestContextEndsTheSleep(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	if _, err := timer.Sleep(context.Background(), patience); !errors.Is(err, context.Canceled) {
+	if _, err := timer.Sleep(context.Background(), timeLimit); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 }
@@ -189,7 +189,7 @@ func TestManySleepersWakeUpAtOnce(t *testing.T) {
 		go func() {
 			defer group.Done()
 			begun.Done()
-			if wake, err := timer.Sleep(context.Background(), patience); wake != WakeReachable || err != nil {
+			if wake, err := timer.Sleep(context.Background(), timeLimit); wake != WakeReachable || err != nil {
 				t.Errorf("woken by %v, %v", wake, err)
 			}
 		}()

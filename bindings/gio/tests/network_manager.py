@@ -25,7 +25,7 @@ PORTAL_INTERFACE = "org.freedesktop.portal.NetworkMonitor"
 PORTAL, LIMITED, FULL = 2, 3, 4  # NMConnectivityState
 DISCONNECTED, SITE, GLOBAL = 20, 60, 70  # NMState
 YES, NO = 1, 2  # NMMetered
-PATIENCE = 30  # seconds
+TIME_LIMIT = 30  # seconds
 Connectivity = Gio.NetworkConnectivity
 
 
@@ -91,7 +91,7 @@ class NetworkManager(dbusmock.DBusTestCase):
 
     def expect(self, available, connectivity, metered, *events):
         """Runs the context until the events of this state have come."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIME_LIMIT
         while len(self.events) < len(events) or self.state() != (available, connectivity, metered):
             self.assertLess(time.monotonic(), deadline, (self.state(), self.events))
             GLib.MainContext.default().iteration(False)

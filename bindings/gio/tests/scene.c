@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PATIENCE 30 /* seconds */
+#define TIME_LIMIT 30 /* seconds */
 
 /* ---- Programs and tests ----------------------------------------------------------------------------------------- */
 
@@ -171,7 +171,7 @@ static void forget(GSource *source)
 void scene_await(struct scene *scene, guint changed)
 {
     gboolean late = FALSE;
-    GSource *limit = set_later(PATIENCE * 1000, &late);
+    GSource *limit = set_later(TIME_LIMIT * 1000, &late);
 
     while (scene->changed < changed && !late)
         g_main_context_iteration(g_main_context_get_thread_default(), TRUE);

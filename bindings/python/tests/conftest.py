@@ -17,7 +17,7 @@ import pytest
 
 CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWNET = 0x20000, 0x10000000, 0x40000000
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
-PATIENCE = 60
+TIME_LIMIT = 60
 DEFAULT = "default via 10.0.0.1"
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -76,7 +76,7 @@ def route() -> Iterator[Callable[[str], None]]:
 @pytest.fixture
 def no_descriptor_stays() -> Iterator[None]:
     """The library closes the descriptors of a look-up on a thread of its own, after the last watch of a name."""
-    before, end = len(os.listdir("/proc/self/fd")), time.monotonic() + PATIENCE
+    before, end = len(os.listdir("/proc/self/fd")), time.monotonic() + TIME_LIMIT
     yield
     while len(os.listdir("/proc/self/fd")) > before and time.monotonic() < end:
         threading.Event().wait(0.01)  # nothing reports it
@@ -89,4 +89,4 @@ def run(request: pytest.FixtureRequest) -> Callable[[Callable[[], Awaitable[None
     if request.param == "trio":
         trio: Any = pytest.importorskip("trio")
         return lambda function: trio.run(function)  # type: ignore[no-any-return]
-    return lambda function: asyncio.run(asyncio.wait_for(function(), PATIENCE))
+    return lambda function: asyncio.run(asyncio.wait_for(function(), TIME_LIMIT))

@@ -14,7 +14,7 @@ trio: Any = pytest.importorskip("trio")
 Route = Callable[[str], None]
 Run = Callable[[Callable[[], Awaitable[None]]], None]
 
-PATIENCE = 60
+TIME_LIMIT = 60
 pytestmark = pytest.mark.usefixtures("no_descriptor_stays")
 
 
@@ -84,7 +84,7 @@ def test_close_in_another_asyncio_task_ends_the_iteration() -> None:
         task = asyncio.create_task(iterate(paths, first))
         await first.wait()
         paths.close()
-        await asyncio.wait_for(task, PATIENCE)
+        await asyncio.wait_for(task, TIME_LIMIT)
 
     asyncio.run(main())
 

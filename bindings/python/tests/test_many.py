@@ -21,7 +21,7 @@ from reachability import Path, Watch, _hub, _library, wait_until_reachable, watc
 Route = Callable[[str], None]
 Run = Callable[[Callable[[], Awaitable[None]]], None]
 
-PATIENCE = 60
+TIME_LIMIT = 60
 MANY = 10_000
 pytestmark = pytest.mark.usefixtures("no_descriptor_stays")
 
@@ -98,7 +98,7 @@ def test_all_threads_that_wait_get_the_change(route: Route) -> None:
     until_so_many_wait(50, watches[0])
     route("del")
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join(TIME_LIMIT)
     assert seen == [False] * 50
 
 
@@ -111,9 +111,9 @@ def test_thread_that_stops_to_wait_passes_the_lead_on(route: Route) -> None:
     follows = start(functools.partial(append_next, second, seen))
     until_so_many_wait(2, first)
     first.close()
-    closes.join(PATIENCE)
+    closes.join(TIME_LIMIT)
     route("del")
-    follows.join(PATIENCE)
+    follows.join(TIME_LIMIT)
     assert seen == [False]
 
 
@@ -126,10 +126,10 @@ def test_leader_without_news_wakes_the_others(route: Route) -> None:
     follows = start(functools.partial(append_next, second, seen))
     until_so_many_wait(2, first)
     route("del")
-    follows.join(PATIENCE)
+    follows.join(TIME_LIMIT)
     assert seen == [False] and leads.is_alive()
     first.close()
-    leads.join(PATIENCE)
+    leads.join(TIME_LIMIT)
 
 
 def test_call_that_takes_the_changes_of_the_leader_wakes_it(route: Route) -> None:
@@ -143,7 +143,7 @@ def test_call_that_takes_the_changes_of_the_leader_wakes_it(route: Route) -> Non
     assert not path.is_reachable
     with selectors.DefaultSelector() as selector:
         selector.register(hub.descriptor, selectors.EVENT_READ)
-        assert selector.select(PATIENCE)
+        assert selector.select(TIME_LIMIT)
     hub._leader = None
     assert not next(leads).is_reachable
 
@@ -159,10 +159,10 @@ def test_follower_may_wait_without_a_limit(route: Route) -> None:
     while follows.is_alive() and not first._place.hub._followers:
         pass
     route("add")
-    follows.join(PATIENCE)
+    follows.join(TIME_LIMIT)
     assert seen and seen[0]
     first.close()
-    leads.join(PATIENCE)
+    leads.join(TIME_LIMIT)
 
 
 def test_exception_of_a_signal_handler_in_the_leader_loses_no_change(
@@ -197,14 +197,14 @@ def test_exception_of_a_signal_handler_in_the_leader_loses_no_change(
 
     monkeypatch.setattr(_library, "release", interrupted)
     route("del")
-    leads.join(PATIENCE)
-    follows.join(PATIENCE)
+    leads.join(TIME_LIMIT)
+    follows.join(TIME_LIMIT)
     try:
         assert seen == [False]
     finally:
         for paths in watches:
             paths.close()
-        unchanged.join(PATIENCE)
+        unchanged.join(TIME_LIMIT)
 
 
 def test_signal_handler_may_wait_while_its_thread_leads(route: Route) -> None:
@@ -221,9 +221,9 @@ def test_signal_handler_may_wait_while_its_thread_leads(route: Route) -> None:
     def handle(*_: object) -> None:
         changes = start(change)
         begin = time.monotonic()
-        seen.append(second.wait(PATIENCE))
-        assert time.monotonic() - begin < PATIENCE / 2  # the change ended it, not the timeout
-        changes.join(PATIENCE)
+        seen.append(second.wait(TIME_LIMIT))
+        assert time.monotonic() - begin < TIME_LIMIT / 2  # the change ended it, not the timeout
+        changes.join(TIME_LIMIT)
 
     def interrupt() -> None:
         until_so_many_wait(1, first)
@@ -233,7 +233,7 @@ def test_signal_handler_may_wait_while_its_thread_leads(route: Route) -> None:
     try:
         interrupts = start(interrupt)
         assert not next(first).is_reachable
-        interrupts.join(PATIENCE)
+        interrupts.join(TIME_LIMIT)
     finally:
         signal.signal(signal.SIGALRM, before)
     assert len(seen) == 1 and seen[0] and not seen[0].is_reachable
@@ -250,7 +250,7 @@ def test_close_during_the_move_to_another_hub_calls_no_released_hub(
     def slow_join(member: _hub.Member, key: object) -> _hub.Hub:
         hub = join(member, key)
         joined.set()
-        assert closes.wait(PATIENCE)
+        assert closes.wait(TIME_LIMIT)
         return hub
 
     def told_leave(member: _hub.Member, hub: _hub.Hub) -> None:
@@ -268,9 +268,9 @@ def test_close_during_the_move_to_another_hub_calls_no_released_hub(
     monkeypatch.setattr(_hub, "leave", told_leave)
     monkeypatch.setattr(_hub.Hub, "interrupt", slow_interrupt)
     moves = start(paths.fileno)
-    assert joined.wait(PATIENCE)
+    assert joined.wait(TIME_LIMIT)
     paths.close()
-    moves.join(PATIENCE)
+    moves.join(TIME_LIMIT)
     assert released == [False]
 
 
@@ -287,7 +287,7 @@ def test_busy_event_loop_does_not_delay_a_thread(route: Route) -> None:
         task = asyncio.ensure_future(paths.__anext__())
         await asyncio.sleep(0)  # the task waits
         route("del")
-        waits.join(PATIENCE)  # blocks the event loop
+        waits.join(TIME_LIMIT)  # blocks the event loop
         assert seen == [False]
         assert not (await task).is_reachable
 
@@ -334,7 +334,7 @@ def test_watch_that_was_asked_for_its_descriptor_has_one_of_its_own(route: Route
         route("del")
         lost: set[Any] = set()
         while len(lost) < 3:
-            for key, _ in selector.select(PATIENCE):
+            for key, _ in selector.select(TIME_LIMIT):
                 ready: Any = key.fileobj
                 if path := ready.next_change():
                     assert not path.is_reachable
@@ -356,12 +356,12 @@ def test_closing_and_collecting_among_waiting_threads_loses_nothing(route: Route
         route(verb)
         other[0].close()
         del other
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIME_LIMIT
         while list(seen.values()) != [state] * 8:
             assert time.monotonic() < end, seen
             threading.Event().wait(0.001)
     for paths in watches:
         paths.close()
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join(TIME_LIMIT)
         assert not thread.is_alive()

@@ -20,7 +20,7 @@ from reachability._retry import Trigger
 Route = Callable[[str], None]
 Run = Callable[[Callable[[], Awaitable[None]]], None]
 
-PATIENCE = 60
+TIME_LIMIT = 60
 FAR = "192.0.2.1"
 pytestmark = pytest.mark.usefixtures("no_descriptor_stays")
 
@@ -126,7 +126,7 @@ def test_route_that_returns_ends_the_sleep(route: Route) -> None:
     route("del")
     with RetryTimer(FAR) as timer:
         threading.Timer(0.01, route, ["add"]).start()
-        assert timer.sleep(PATIENCE) is Wake.REACHABLE
+        assert timer.sleep(TIME_LIMIT) is Wake.REACHABLE
 
 
 def test_other_interface_ends_the_sleep(route: Route, other_interface: None) -> None:
@@ -141,7 +141,7 @@ def test_change_during_the_attempt_ends_the_next_sleep(route: Route) -> None:
     route("del")
     with RetryTimer(FAR) as timer:
         route("add")
-        assert timer.sleep(PATIENCE) is Wake.REACHABLE
+        assert timer.sleep(TIME_LIMIT) is Wake.REACHABLE
         assert timer.sleep(0.01) is Wake.TIME
 
 
@@ -149,14 +149,14 @@ def test_second_change_waits_for_the_interval(route: Route) -> None:
     route("del")
     with RetryTimer(FAR, min_interval=0.2) as timer, watch(FAR) as paths:
         route("add")
-        assert timer.sleep(PATIENCE) is Wake.REACHABLE
+        assert timer.sleep(TIME_LIMIT) is Wake.REACHABLE
         next(path for path in paths if path.is_reachable)
         begin = time.monotonic()
         route("del")
         next(path for path in paths if not path.is_reachable)  # a loss that is over before it is seen is none
         assert timer.sleep(0) is Wake.TIME
         route("add")
-        assert timer.sleep(PATIENCE) is Wake.REACHABLE
+        assert timer.sleep(TIME_LIMIT) is Wake.REACHABLE
         assert time.monotonic() - begin >= 0.15
 
 
@@ -164,7 +164,7 @@ def test_close_ends_the_sleep(route: Route) -> None:
     timer = RetryTimer(FAR)
     threading.Timer(0.01, timer.close).start()
     with pytest.raises(ValueError, match="closed"):
-        timer.sleep(PATIENCE)
+        timer.sleep(TIME_LIMIT)
 
 
 def test_task_sleeps_until_the_route_returns(run: Run, route: Route) -> None:
@@ -174,7 +174,7 @@ def test_task_sleeps_until_the_route_returns(run: Run, route: Route) -> None:
             route("del")
             assert await timer.sleep_async(0.01) is Wake.TIME
             threading.Timer(0.01, route, ["add"]).start()
-            assert await timer.sleep_async(PATIENCE) is Wake.REACHABLE
+            assert await timer.sleep_async(TIME_LIMIT) is Wake.REACHABLE
 
     run(main)
 
@@ -183,7 +183,7 @@ def test_cancelled_task_sleeps_no_longer(route: Route) -> None:
     async def main() -> None:
         with RetryTimer(FAR) as timer:
             with pytest.raises(asyncio.TimeoutError):
-                await asyncio.wait_for(timer.sleep_async(PATIENCE), 0.01)
+                await asyncio.wait_for(timer.sleep_async(TIME_LIMIT), 0.01)
             assert await timer.sleep_async(0.01) is Wake.TIME
 
     asyncio.run(main())
@@ -192,7 +192,7 @@ def test_cancelled_task_sleeps_no_longer(route: Route) -> None:
 def test_cancelled_task_ends_and_loses_no_change_that_came_with_it(route: Route, monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
         with RetryTimer(FAR) as timer:
-            sleep = asyncio.ensure_future(timer.sleep_async(PATIENCE))
+            sleep = asyncio.ensure_future(timer.sleep_async(TIME_LIMIT))
             next_path = timer._watch.__anext__
 
             async def cancel_after_path() -> Path:
@@ -204,7 +204,7 @@ def test_cancelled_task_ends_and_loses_no_change_that_came_with_it(route: Route,
             threading.Timer(0.01, route, ["add"]).start()
             with pytest.raises(asyncio.CancelledError):
                 await sleep
-            assert await timer.sleep_async(PATIENCE) is Wake.REACHABLE
+            assert await timer.sleep_async(TIME_LIMIT) is Wake.REACHABLE
 
     route("del")
     asyncio.run(main())
@@ -222,7 +222,7 @@ def test_ten_thousand_sleepers_are_one_wake_up_of_the_loop(route: Route, monkeyp
     async def main() -> None:
         timers = [RetryTimer(FAR) for _ in range(10_000)]
         threads = threading.active_count()
-        sleeps = [asyncio.ensure_future(timer.sleep_async(10 * PATIENCE)) for timer in timers]
+        sleeps = [asyncio.ensure_future(timer.sleep_async(10 * TIME_LIMIT)) for timer in timers]
         await asyncio.sleep(0)  # each has begun
         await asyncio.sleep(0)
         assert not leads and threading.active_count() == threads

@@ -20,7 +20,7 @@ from reachability import ReachabilityError, Reason, Watch, watch
 
 Route = Callable[[str], None]
 
-PATIENCE = 60
+TIME_LIMIT = 60
 pytestmark = pytest.mark.usefixtures("no_descriptor_stays")
 
 
@@ -46,7 +46,7 @@ def test_change_of_the_reason_is_a_change(route: Route) -> None:
 
 def test_wait_without_a_change_ends_after_the_timeout() -> None:
     with watch("192.0.2.1") as paths:
-        assert paths.wait(PATIENCE) is not None
+        assert paths.wait(TIME_LIMIT) is not None
         assert paths.wait(0) is None
         assert paths.wait(0.01) is None
 
@@ -69,7 +69,7 @@ def test_another_event_loop_waits_for_the_descriptor(route: Route) -> None:
         assert first is not None and first.is_reachable and paths.next_change() is None
         route("del")
         while (path := paths.next_change()) is None:
-            assert selector.select(PATIENCE)
+            assert selector.select(TIME_LIMIT)
         assert not path.is_reachable
 
 
@@ -83,9 +83,9 @@ def test_close_in_another_thread_ends_the_iteration(route: Route) -> None:
 
         thread = threading.Thread(target=iterate)
         thread.start()
-        assert seen.wait(PATIENCE)
+        assert seen.wait(TIME_LIMIT)
         paths.close()
-        thread.join(PATIENCE)
+        thread.join(TIME_LIMIT)
         assert not thread.is_alive()
 
 
@@ -99,7 +99,7 @@ def test_second_thread_may_not_iterate(route: Route) -> None:
         with pytest.raises(RuntimeError):
             next(paths)
         paths.close()
-        thread.join(PATIENCE)
+        thread.join(TIME_LIMIT)
 
 
 def test_signal_handler_may_close_the_watch(route: Route) -> None:
@@ -121,7 +121,7 @@ def test_closing_while_other_threads_read_is_safe(route: Route) -> None:
         started = threading.Barrier(3)
 
         def read() -> None:
-            started.wait(PATIENCE)
+            started.wait(TIME_LIMIT)
             with pytest.raises(ValueError):
                 while paths.path.is_reachable and paths.addresses:
                     pass
@@ -129,10 +129,10 @@ def test_closing_while_other_threads_read_is_safe(route: Route) -> None:
         threads = [threading.Thread(target=read) for _ in range(2)]
         for thread in threads:
             thread.start()
-        started.wait(PATIENCE)
+        started.wait(TIME_LIMIT)
         paths.close()
         for thread in threads:
-            thread.join(PATIENCE)
+            thread.join(TIME_LIMIT)
 
 
 def test_closed_watch_raises_or_ends() -> None:
@@ -163,7 +163,7 @@ def test_watch_works_until_the_interpreter_ends() -> None:
         atexit.register(lambda: print(paths.path.is_reachable, next(paths).is_reachable))
         paths = watch("127.0.0.1")
         """
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE)
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=TIME_LIMIT)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "True True\n", "")
 
 
@@ -197,15 +197,15 @@ def test_child_after_fork_waits_for_no_lock_of_the_parent(route: Route) -> None:
     def hold() -> None:
         with paths._lock:
             locked.set()
-            forked.wait(PATIENCE)
+            forked.wait(TIME_LIMIT)
 
     holds = threading.Thread(target=hold)
     holds.start()
-    assert locked.wait(PATIENCE)
+    assert locked.wait(TIME_LIMIT)
     child = os.fork()
     if child == 0:
         try:
-            signal.alarm(PATIENCE // 6)  # ends a child that waits
+            signal.alarm(TIME_LIMIT // 6)  # ends a child that waits
             with pytest.raises(ReachabilityError):
                 paths.next_change()
             with pytest.raises(ReachabilityError):
@@ -215,7 +215,7 @@ def test_child_after_fork_waits_for_no_lock_of_the_parent(route: Route) -> None:
         except BaseException:
             os._exit(2)
     forked.set()
-    holds.join(PATIENCE)
+    holds.join(TIME_LIMIT)
     assert os.waitpid(child, 0)[1] == 0
     assert next(paths).is_reachable
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 use common::{block_on, enter_namespace, ip, ADD};
 use reachability::{Flow, NextHop, Reason, SocketTarget, Target, Transport, Watch};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 fn next(watch: &mut Watch) -> reachability::Path {
-    watch.wait(PATIENCE).expect("no error").expect("a path in time")
+    watch.wait(TIME_LIMIT).expect("no error").expect("a path in time")
 }
 
 fn connect() -> UdpSocket {
@@ -78,8 +78,13 @@ fn rule_for_a_port_counts_for_that_port() {
     let _namespace = enter_namespace();
     ip(ADD);
     ip("rule add ipproto tcp dport 443 prohibit");
-    let targets =
-        || [Target::host("192.0.2.1"), Target::address([192, 0, 2, 1]), Target::address([192, 0, 2, 1]).source([10, 0, 0, 2])];
+    let targets = || {
+        [
+            Target::host("192.0.2.1"),
+            Target::address([192, 0, 2, 1]),
+            Target::address([192, 0, 2, 1]).source([10, 0, 0, 2]),
+        ]
+    };
     for target in targets() {
         let reason = |transport, port| target.clone().port(transport, port).check().unwrap().reason;
         assert_eq!(reason(Transport::Tcp, 443), Reason::RouteProhibited);

@@ -11,10 +11,10 @@ use std::time::Duration;
 use common::{enter_namespace, holds_in_child, ip, ADD, DELETE};
 use reachability::{Flags, InterfaceType, Network, Reason, Target, Watch};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 fn next(watch: &mut Watch) -> reachability::Path {
-    watch.wait(PATIENCE).expect("no error").expect("a path in time")
+    watch.wait(TIME_LIMIT).expect("no error").expect("a path in time")
 }
 
 #[test]
@@ -83,7 +83,8 @@ fn watch_of_the_parent_is_refused_in_a_child() {
     let mut watch = Target::host("192.0.2.1").watch().unwrap();
     assert!(!next(&mut watch).is_reachable());
     assert!(holds_in_child(|| {
-        let errors = [watch.next_change().unwrap_err(), watch.wait(PATIENCE).unwrap_err(), watch.next().unwrap().unwrap_err()];
+        let errors =
+            [watch.next_change().unwrap_err(), watch.wait(TIME_LIMIT).unwrap_err(), watch.next().unwrap().unwrap_err()];
         errors.iter().all(|error| error.raw_os_error() == Some(ECHILD)) && watch.next().is_none()
     }));
     ip(ADD);
@@ -189,7 +190,7 @@ fn stopped_watch_ends_at_once() {
     let _namespace = enter_namespace();
     let mut watch = Target::host("192.0.2.1").watch().unwrap();
     watch.stop_handle().stop();
-    assert_eq!(watch.wait(PATIENCE), Ok(None));
+    assert_eq!(watch.wait(TIME_LIMIT), Ok(None));
     assert!(watch.next().is_none());
 }
 
@@ -199,7 +200,7 @@ fn wait_ends_when_the_host_becomes_reachable() {
     let target = Target::host("192.0.2.1");
     assert_eq!(target.wait_until_reachable(Duration::ZERO), Ok(None));
     assert_eq!(target.wait_until_reachable(Duration::from_millis(1)), Ok(None));
-    let waits = thread::spawn(move || target.wait_until_reachable(PATIENCE));
+    let waits = thread::spawn(move || target.wait_until_reachable(TIME_LIMIT));
     ip(ADD);
     assert!(waits.join().unwrap().unwrap().unwrap().is_reachable());
 }
