@@ -14,7 +14,7 @@
 enum { MODE_DEFAULT, MODE_COMMON, MODES };
 
 /*
- * References: the target's list holds one, and so does the loop's queue while the job is in it. A schedule holds the
+ * References: the target's list holds one, and so does the loop's queue in which the member is. A schedule holds the
  * target's memory and the loop; an active one also holds the target.
  */
 struct schedule {
