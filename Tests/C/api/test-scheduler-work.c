@@ -17,19 +17,6 @@
 
 #define MANY 1000
 
-static SCNetworkReachabilityRef name_target(void)
-{
-    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
-
-    assert_non_null(target);
-    return target;
-}
-
-static void await(sem_t *semaphore)
-{
-    time_limit_await(semaphore, "nothing came");
-}
-
 /* Counts the calls of a target, and those outside its queue. */
 struct listener {
     const struct queue *queue; /* NULL: anywhere */
@@ -65,7 +52,7 @@ static void run(const struct queue_work *work)
 /* A target with pending work in the queue. */
 static SCNetworkReachabilityRef make_due(struct queue *queue, struct listener *listener)
 {
-    SCNetworkReachabilityRef target = name_target();
+    SCNetworkReachabilityRef target = expect_name("localhost");
     const unsigned long before = queue_performs(queue);
 
     listener_set(listener, queue, target);
@@ -157,10 +144,10 @@ TEST(work_run_at_once_calls_on_the_library_thread)
 
     memset(&at_once, 0, sizeof at_once);
     assert_int_equal(sem_init(&at_once.called, 0, 0), 0);
-    SCOPED_TARGET target = name_target();
+    SCOPED_TARGET target = expect_name("localhost");
     assert_true(SCNetworkReachabilitySetCallback(target, look_at_the_thread, NULL));
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
-    await(&at_once.called);
+    time_limit_await(&at_once.called, "nothing came");
     assert_string_equal(at_once.name, "reachability");
     assert_true(at_once.all_blocked);
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
@@ -186,11 +173,11 @@ TEST(a_callback_at_once_that_sets_its_scheduler_again_does_not_block_others)
 
     memset(&at_once, 0, sizeof at_once);
     assert_int_equal(sem_init(&at_once.called, 0, 0), 0);
-    SCOPED_TARGET target = name_target();
+    SCOPED_TARGET target = expect_name("localhost");
     assert_true(SCNetworkReachabilitySetCallback(target, start_over, NULL));
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     for (int i = 0; i < 100; i++)
-        await(&at_once.called);
+        time_limit_await(&at_once.called, "nothing came");
     observer_settle();
     /* The target is almost always on a scheduler. */
     assert_true(SCNetworkReachabilitySetCallback(target, NULL, NULL));
@@ -297,7 +284,7 @@ static void schedule_and_release(int count)
     SCNetworkReachabilityContext context = { .release = count_freed };
 
     for (int i = 0; i < count; i++) {
-        SCOPED_TARGET target = name_target();
+        SCOPED_TARGET target = expect_name("localhost");
         const int before = atomic_load(&performs);
 
         assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
@@ -558,7 +545,7 @@ static void busy_open(void (*inside)(void))
     listener_set(&busy.listener, NULL, busy.target);
     assert_true(SCNetworkReachabilitySetScheduler(busy.target, &scheduler));
     observer_add_gateway_route();
-    await(&busy.performed);
+    time_limit_await(&busy.performed, "nothing came");
     assert_int_equal(busy.refused, 0);
 }
 

@@ -37,19 +37,6 @@
 
 extern char **environ;
 
-static SCNetworkReachabilityRef name_target(void)
-{
-    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
-
-    assert_non_null(target);
-    return target;
-}
-
-static void await(sem_t *semaphore)
-{
-    time_limit_await(semaphore, "nothing came");
-}
-
 /* ---- Threads of this process ------------------------------------------------------------------------------------ */
 
 /* Counts the threads of this name (NULL: all), and returns one of them. */
@@ -142,8 +129,8 @@ TEST(the_thread_starts_with_the_first_target_and_ends_after_the_last)
     descriptors_read(&before);
     queue_open(&queue, 0);
     for (int i = 0; i < 3; i++) {
-        first = name_target();
-        second = name_target();
+        first = expect_name("localhost");
+        second = expect_name("localhost");
         assert_int_equal(count_threads("reachability", NULL), 0);
         assert_true(queue_set(&queue, first));
         expect_threads(1);
@@ -168,7 +155,7 @@ TEST(many_targets_share_one_thread)
     expect_threads(0);
     for (int i = 0; i < MANY; i++) {
         queue_open(&queues[i], 0);
-        targets[i] = name_target();
+        targets[i] = expect_name("localhost");
         assert_true(queue_set(&queues[i], targets[i]));
     }
     expect_threads(1);
@@ -253,7 +240,7 @@ TEST(the_thread_may_be_needed_again_while_it_ends)
     expect_threads(0);
     descriptors_read(&before);
     queue_open(&queue, 0);
-    target = name_target();
+    target = expect_name("localhost");
     assert_true(SCNetworkReachabilitySetCallback(target, count_call, &context));
     for (int i = 0; i < rounds; i++) {
         struct queue_work work;
@@ -280,7 +267,7 @@ TEST(the_thread_ends_though_work_is_pending)
 
     expect_threads(0);
     queue_open(&queue, 0);
-    target = name_target();
+    target = expect_name("localhost");
     assert_true(SCNetworkReachabilitySetCallback(target, count_call, &context));
     assert_true(queue_set(&queue, target));
     queue_await(&queue, 1);
@@ -317,11 +304,11 @@ TEST(the_thread_ends_after_it_unscheduled_the_last_target_itself)
     expect_threads(0);
     assert_int_equal(sem_init(&called, 0, 0), 0);
     for (int i = 0; i < 100; i++) {
-        SCNetworkReachabilityRef target = name_target();
+        SCNetworkReachabilityRef target = expect_name("localhost");
 
         assert_true(SCNetworkReachabilitySetCallback(target, unschedule, &context));
         assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
-        await(&called);
+        time_limit_await(&called, "nothing came");
     }
     expect_threads(0);
 }
@@ -401,11 +388,11 @@ TEST(no_call_waits_for_the_thread)
     assert_int_equal(sem_init(&stuck.entered, 0, 0), 0);
     assert_int_equal(sem_init(&stuck.go_on, 0, 0), 0);
     assert_int_equal(sem_init(&stuck.made, 0, 0), 0);
-    stuck.target = name_target();
+    stuck.target = expect_name("localhost");
     stuck.other = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(stuck.target, ignore, NULL));
     assert_true(SCNetworkReachabilitySetScheduler(stuck.target, &scheduler));
-    await(&stuck.entered);
+    time_limit_await(&stuck.entered, "nothing came");
     assert_int_equal(pthread_create(&thread, NULL, make_calls, NULL), 0);
     time_limit_await(&stuck.made, "a call waits for the thread");
     pthread_join(thread, NULL);
@@ -503,7 +490,7 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_keeps_no_namespace_without_targ
     assert_int_equal(sem_init(&other_namespace.leave, 0, 0), 0);
     assert_int_equal(pthread_create(&thread, NULL, use_other_namespace, NULL), 0);
     others++;
-    await(&other_namespace.there);
+    time_limit_await(&other_namespace.there, "nothing came");
     assert_false(other_namespace.failed);
     namespace_ip("link set dev d netns %d", (int)other_namespace.thread);
     target = expect_target("127.0.0.1");
@@ -533,7 +520,7 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_the_namespace_in_which_i
     expect_threads(0);
     queue_open(&queue, 0);
     assert_true(namespace_enter());
-    there = name_target();
+    there = expect_name("localhost");
     assert_true(queue_set(&queue, there));
     expect_waiting_thread(there); /* otherwise it could leave at once */
     new = namespace_keep();
@@ -541,7 +528,7 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_the_namespace_in_which_i
     close(home);
     namespace_ip("link set dev d netns /proc/%d/fd/%d", (int)getpid(), new);
     close(new);
-    here = name_target();
+    here = expect_name("localhost");
     assert_true(queue_set(&queue, here));
     assert_int_not_equal(writer_index("c"), 0);
     assert_true(SCNetworkReachabilitySetScheduler(there, NULL));
@@ -644,7 +631,7 @@ static void expect_perform_here(bool schedules_there)
     for (int here_for = 0, i = 1; here_for < 3; i++) {
         assert_in_range(i, 1, schedules_there ? 100 : 3);
         assert_int_equal(writer_link_up(&writer, 1, i % 2 != 0), 0);
-        await(&performed.done);
+        time_limit_await(&performed.done, "nothing came");
         here_for = performed.seen == here.st_ino ? here_for + 1 : 0;
     }
     writer_close(&writer);
@@ -867,7 +854,7 @@ TEST_WITH(require_lo, NULL, the_thread_never_releases_the_last_context)
     SCNetworkReachabilityRef other;
 
     hooks.caller = pthread_self();
-    other = name_target();
+    other = expect_name("localhost");
     assert_true(SCNetworkReachabilitySetScheduler(other, &scheduler));
     for (int i = 0; i < rounds; i++) {
         SCNetworkReachabilityRef target = expect_target("127.0.0.1");

@@ -192,15 +192,6 @@ TEST(ipv6_with_and_without_a_scope)
 
 /* ---- Zones ------------------------------------------------------------------------------------------------------ */
 
-static SCNetworkReachabilityRef named(const char *literal)
-{
-    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, literal);
-
-    if (target == NULL)
-        fail_msg("%s: %s", literal, SCErrorString(SCError()));
-    return target;
-}
-
 static SCNetworkReachabilityRef named_and_bound(const char *literal, const char *interface)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
@@ -241,8 +232,8 @@ TEST(a_zone_is_a_name_or_a_number)
         snprintf(by_name, sizeof by_name, "%s%%%s", address, interface);
         snprintf(by_number, sizeof by_number, "%s%%%u", address, index);
         for (size_t j = 0; j < 3; j++) {
-            SCNetworkReachabilityRef target = j == 0   ? named(by_name)
-                                              : j == 1 ? named(by_number)
+            SCNetworkReachabilityRef target = j == 0   ? expect_name(by_name)
+                                              : j == 1 ? expect_name(by_number)
                                                        : expect_target(by_name); /* a socket address */
             EXPECT(target, R | D, None, .interface = interface);
             expect_scope(target, index);
@@ -257,26 +248,36 @@ TEST(the_zone_of_a_global_address_is_ignored)
 {
     SCNetworkReachabilityRef target;
 
-    target = named("2001:db8::9%a");
+    target = expect_name("2001:db8::9%a");
     EXPECT(target, R | D, None);
     expect_scope(target, 0);
     SCNetworkReachabilityRelease(target);
-    EXPECT_ONCE(named("2001:db8::9%c"), 0, NoRoute);
+    EXPECT_ONCE(expect_name("2001:db8::9%c"), 0, NoRoute);
 }
 
-TEST(a_zone_by_number_waits_for_its_interface)
-{
-    struct watcher unicast, multicast;
+static struct watcher unicast, multicast;
 
-    watcher_start(&unicast, named("fe80::1%77"));
-    watcher_start(&multicast, named("ff02::fb%77"));
+/* Watches two addresses with this zone until its interface comes: it has the name z and the number 77. */
+static void begin_waiting(const char *zone, uint32_t scope)
+{
+    char address[40];
+
+    snprintf(address, sizeof address, "fe80::1%%%s", zone);
+    watcher_start(&unicast, expect_name(address));
+    snprintf(address, sizeof address, "ff02::fb%%%s", zone);
+    watcher_start(&multicast, expect_name(address));
     EXPECT(unicast.target, 0, InterfaceMissing);
     EXPECT(multicast.target, 0, InterfaceMissing);
-    expect_scope(unicast.target, 77);
+    expect_scope(unicast.target, scope);
     namespace_ip("link add name z index 77 type veth peer name y");
     namespace_ip("link set dev y up");
     namespace_ip("link set dev z up");
     EXPECT_END(&unicast, R | D, &multicast, R | D);
+}
+
+TEST(a_zone_by_number_waits_for_its_interface)
+{
+    begin_waiting("77", 77);
     namespace_ip("link set dev z down");
     EXPECT_END(&unicast, 0, &multicast, 0);
     namespace_ip("link set dev z name other"); /* a number is not a name */
@@ -290,17 +291,7 @@ TEST(a_zone_by_number_waits_for_its_interface)
 
 TEST(a_zone_by_name_waits_for_its_interface)
 {
-    struct watcher unicast, multicast;
-
-    watcher_start(&unicast, named("fe80::1%z"));
-    watcher_start(&multicast, named("ff02::fb%z"));
-    EXPECT(unicast.target, 0, InterfaceMissing);
-    EXPECT(multicast.target, 0, InterfaceMissing);
-    expect_scope(unicast.target, 0);
-    namespace_ip("link add name z type veth peer name y");
-    namespace_ip("link set dev y up");
-    namespace_ip("link set dev z up");
-    EXPECT_END(&unicast, R | D, &multicast, R | D);
+    begin_waiting("z", 0);
     expect_scope(unicast.target, if_nametoindex("z"));
     namespace_ip("link set dev z down");
     namespace_ip("link set dev z name other");

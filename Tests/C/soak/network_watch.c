@@ -7,25 +7,16 @@
 
 #include "soak/network_oracle.h"
 #include "soak/oracle.h"
+#include "soak/results.h"
 #include "support/expect.h"
 
 /* ---- Comparison ------------------------------------------------------------------------------------------------- */
 
-static bool addresses_agree(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
-{
-    if (a->ss_family != b->ss_family)
-        return false;
-    if (a->ss_family == AF_INET)
-        return ((const struct sockaddr_in *)a)->sin_addr.s_addr == ((const struct sockaddr_in *)b)->sin_addr.s_addr;
-    return a->ss_family != AF_INET6 ||
-           memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr, &((const struct sockaddr_in6 *)b)->sin6_addr, 16) == 0;
-}
-
 static bool paths_agree(const SCNetworkReachabilityDefaultPath *a, const SCNetworkReachabilityDefaultPath *b)
 {
     return a->flags == b->flags && a->reason == b->reason && a->interfaceIndex == b->interfaceIndex &&
-           a->metric == b->metric && addresses_agree(&a->source, &b->source) &&
-           addresses_agree(&a->gateway, &b->gateway);
+           a->metric == b->metric && results_addresses_agree(&a->source, &b->source) &&
+           results_addresses_agree(&a->gateway, &b->gateway);
 }
 
 static bool ways_agree(const SCNetworkReachabilityWay *a, const SCNetworkReachabilityWay *b)
@@ -55,7 +46,7 @@ static const char *find_difference(const struct network_view *left, const struct
     if (a->nameServerCount != b->nameServerCount || a->nameServerIsReachable != b->nameServerIsReachable)
         return "the name servers";
     for (uint32_t i = 0; i < a->nameServerCount; i++)
-        if (!addresses_agree(&a->nameServers[i], &b->nameServers[i]))
+        if (!results_addresses_agree(&a->nameServers[i], &b->nameServers[i]))
             return "a name server";
     return NULL;
 }

@@ -37,7 +37,7 @@ struct results results_query(const struct watched *watched)
     return results;
 }
 
-static bool addresses_agree(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+bool results_addresses_agree(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
     if (a->ss_family != b->ss_family)
         return false;
@@ -52,9 +52,9 @@ static bool details_agree(const struct results *results)
 {
     const SCNetworkReachabilityPath *last = &results->last, *path = &results->path;
 
-    return last->interfaceIndex == path->interfaceIndex && addresses_agree(&last->gateway, &path->gateway) &&
-           addresses_agree(&last->source, &path->source) &&
-           (results->source.ss_family == AF_UNSPEC || addresses_agree(&results->source, &path->source));
+    return last->interfaceIndex == path->interfaceIndex && results_addresses_agree(&last->gateway, &path->gateway) &&
+           results_addresses_agree(&last->source, &path->source) &&
+           (results->source.ss_family == AF_UNSPEC || results_addresses_agree(&results->source, &path->source));
 }
 
 bool results_agree(const struct results *results)

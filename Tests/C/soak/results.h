@@ -19,4 +19,7 @@ struct results results_query(const struct watched *watched);
 bool results_agree(const struct results *results);
 void results_print(const struct watched *watched, const struct results *results);
 
+/* Whether the family and the address are the same. Ports and scopes do not count. */
+bool results_addresses_agree(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
+
 #endif
