@@ -11,12 +11,59 @@
 #include <errno.h>
 
 #include "base/clock.h"
-#include "names/change_pause.h"
 #include "names/lookup.h"
 #include "names/resolvconf.h"
 #include "names/resolver_files.h"
 
 #define SERVERS_RETRY (1 * SECOND) /* when the resolver files cannot be read */
+
+/* ---- Pauses between look-ups ------------------------------------------------------------------------------------ */
+
+#define PAUSE_FIRST (100 * MILLISECOND) /* short: a network comes up in steps (link, address, route) */
+#define PAUSE_LAST  (60 * SECOND)
+#define QUIET       (30 * SECOND) /* without a change */
+
+/*
+ * The first change starts look-ups at once, and then a pause begins. A change during the pause counts at its end:
+ * look-ups must start after the last one. Each pause is twice as long as the previous one. After a quiet time, pauses
+ * are short again. Without pauses, a gateway that flaps ten times a second, or forged router advertisements, would
+ * start as many look-ups of every name. All zero: no change yet.
+ */
+struct change_pause {
+    int64_t end;         /* of the latest pause */
+    int64_t length;      /* of the next pause; 0: there was no change yet */
+    int64_t last_change; /* if there was one */
+    bool noted;          /* a change counts at the end of the pause */
+};
+
+/* Something changed. */
+static void change_pause_note(struct change_pause *pause, int64_t now)
+{
+    if (pause->length == 0 || now - pause->last_change >= QUIET) {
+        pause->length = PAUSE_FIRST;
+        pause->end = now;
+    }
+    pause->last_change = now;
+    pause->noted = true;
+}
+
+/* Returns when look-ups must start because of a change, or NEVER. */
+static int64_t change_pause_due(const struct change_pause *pause)
+{
+    return pause->noted ? pause->end : NEVER;
+}
+
+/* Begins a pause if a change is noted: look-ups of all names start now. */
+static void change_pause_begin(struct change_pause *pause, int64_t now)
+{
+    if (!pause->noted)
+        return;
+    pause->noted = false;
+    pause->end = now + pause->length;
+    pause->length = 2 * pause->length < PAUSE_LAST ? 2 * pause->length : PAUSE_LAST;
+}
+
+/* ---- The monitor ------------------------------------------------------------------------------------------------ */
 
 /* A path whose changes affect names. */
 struct watched_path {
