@@ -288,7 +288,8 @@ int address_path_add_source(struct route_query *query, struct path *path)
     struct route route;
     int error;
 
-    if ((query->extras & QUERY_SOURCE) == 0 || path->source.family != AF_UNSPEC || !path_is_usable(path))
+    if ((query->extras & QUERY_SOURCE) == 0 || path->source.family != AF_UNSPEC || !path_is_usable(path) ||
+        query->question->local.family != AF_UNSPEC) /* evaluate_questions adds this one */
         return 0;
     if ((path->flags & kSCNetworkReachabilityFlagsIsLocalAddress) == 0 && route_query_is_outside(query, oif))
         oif = query->request.oif;

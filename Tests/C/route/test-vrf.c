@@ -90,8 +90,10 @@ int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request 
         ret->oif = OUTSIDE;
     } else if (address_equal(&request->destination, &leak4)) {
         ret->oif = OUTSIDE;
-        ret->source = request->fib_match ? (struct address){ 0 }
-                                         : make(is_in_vrf(request->oif) ? SOURCE4 : "198.51.100.2");
+        if (request->fib_match || request->source.family != AF_UNSPEC)
+            ret->source = (struct address){ 0 };
+        else
+            ret->source = make(is_in_vrf(request->oif) ? SOURCE4 : "198.51.100.2");
     } else if (is_in_vrf(request->oif)) {
         ret->oif = request->oif == VRF ? PORT : request->oif;
         ret->table = TABLE;
@@ -201,6 +203,8 @@ TEST(a_pair_outside_a_vrf_needs_no_further_query)
     assert_int_equal(queries, 2);
     (void)evaluate_pair("2001:db8:51::2", "2001:db8:51::9", OUTSIDE);
     assert_true(queries <= 3);
+    (void)evaluate_pair("198.51.100.2", LEAK4, 0); /* the reply does not repeat the source */
+    assert_int_equal(queries, 2);
     link_table_clear(&rtnetlink.links);
 }
 
