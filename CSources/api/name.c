@@ -6,12 +6,11 @@
  * program's connections use these addresses, and they are right again when the network is back.
  */
 #ifdef __linux__
-#include "api/name.h"
+#include "api/schedule.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "api/schedule.h"
 #include "base/clock.h"
 #include "names/resolvconf.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The network paths of targets with notify_network, and SCNetworkReachabilityGetNetwork. */
 #ifdef __linux__
-#include "api/network.h"
+#include "api/schedule.h"
 
 #include <string.h>
 

@@ -110,4 +110,28 @@ struct schedule_summary {
 };
 struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *target);
 
+/* ---- name.c: when the name of a target is looked up, and what the result changes --------------------------------- */
+
+/* Looks the name up from now on: the target has its first schedule. */
+void name_start_lookups_locked(struct SCNetworkReachability *target);
+
+/* Stops the look-ups: the target has lost its last schedule. Ignores a late result, and forgets the addresses. */
+void name_stop_lookups_locked(struct SCNetworkReachability *target);
+
+/* Looks the name up again. `changed`: because a result may differ now, not because time has passed. */
+void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool changed);
+
+/* ---- network.c: the network paths of targets with notify_network ------------------------------------------------- */
+
+void network_schedule_init(struct schedule *schedule, struct schedule_network *network);
+
+/* Begins to watch. Returns 0 or an errno. */
+int network_join_locked(struct schedule *schedule);
+
+/* Ends it. Does nothing if the schedule does not watch. */
+void network_leave_locked(struct schedule *schedule);
+
+/* Called after a schedule was removed from its target, or was not added. Does nothing for other targets. */
+void network_forget_locked(struct SCNetworkReachability *target);
+
 #endif

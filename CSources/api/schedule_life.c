@@ -12,8 +12,6 @@
 #include <stdlib.h>
 
 #include "api/delivery.h"
-#include "api/name.h"
-#include "api/network.h"
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/list.h"

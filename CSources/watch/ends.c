@@ -6,7 +6,7 @@
  * that it does not expire.
  */
 #ifdef __linux__
-#include "watch/ends.h"
+#include "watch/store.h"
 
 #include <unistd.h>
 

@@ -16,7 +16,6 @@
 #include "base/clock.h"
 #include "kernel/routing_policy.h"
 #include "watch/monitor_state.h"
-#include "watch/stale.h"
 
 /* ---- Runs of the source ----------------------------------------------------------------------------------------- */
 

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <sys/utsname.h>
 
-#include "watch/stale.h"
-
 /* Routes may be gone without a message; the kernel may not have finished that. */
 static void note_all(struct news *news)
 {

@@ -7,9 +7,7 @@
  */
 #ifdef __linux__
 #include "base/clock.h"
-#include "watch/ends.h"
 #include "watch/monitor_state.h"
-#include "watch/stale.h"
 
 /* In a round with much to do, each run makes a slice of it. Between two slices the loop makes callbacks and reads new
  * messages. The first slices are small, so that the first callback comes soon. */

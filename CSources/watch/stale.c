@@ -5,7 +5,7 @@
  * What this file must never do: walk over all watches, or over all entries, unless all are stale.
  */
 #ifdef __linux__
-#include "watch/stale.h"
+#include "watch/store.h"
 
 #include <linux/rtnetlink.h>
 

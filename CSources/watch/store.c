@@ -62,8 +62,6 @@
 
 #include <errno.h>
 
-#include "watch/ends.h"
-
 void store_init(struct store *store)
 {
     *store = (struct store){ .now = 1 }; /* the stamp 0: not answered yet */

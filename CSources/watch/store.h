@@ -5,6 +5,7 @@
 /* The store of a monitor's watches: who must query the kernel again after a change, and who gets the answer. The
  * algorithm is in store.c. Under the loop's lock. */
 
+#include "pure/route.h"
 #include "watch/entry.h"
 
 void store_init(struct store *store);
@@ -62,5 +63,51 @@ bool store_give_queried(struct path_watch *watch, struct path *ret);
 
 /* A member did not take the path. */
 void store_refuse(struct store *store, struct path_watch *watch);
+
+/* ---- stale.c: what a change makes stale. Messages are noted between two steps ------------------------------------ */
+
+/* Return whether that affects a watch. */
+bool stale_mark_route(struct store *store, const struct route *route);
+bool stale_mark_link(struct store *store, uint32_t link); /* routes over it may be gone without a message */
+
+void stale_mark_all(struct store *store);      /* any route may be gone without a message */
+void stale_mark_any_link(struct store *store); /* what depends on any link: pppd's database, a gateway has changed */
+bool stale_mark_ipv6(struct store *store);     /* the same, and what depends on any IPv6 address */
+bool stale_mark_ipv6_since(struct store *store, uint64_t since); /* of these, answers whose queries were sent since */
+
+/* The IPv6 neighbour responds, so a router may have redirected its packets to it. */
+bool stale_mark_neighbour(struct store *store, const struct address *address);
+
+/* The neighbour may be the next hop of watches that report it. */
+bool stale_mark_hop(struct store *store, const struct message_neighbour *neighbour);
+
+/* Any route of the family may have come without a message: the entries of routes end. AF_UNSPEC: of both. */
+void stale_dissolve(struct store *store, uint8_t family);
+
+/* The answers whose queries were sent at `since` or later. False: there is none. */
+bool stale_has_since(const struct store *store, uint64_t since);
+void stale_mark_since(struct store *store, uint64_t since);
+
+/* ---- ends.c: when answers end without a message ------------------------------------------------------------------ */
+
+/* All answers over one IPv6 route share its lifetime, and with it a bucket. One of them, the probe, is queried to see
+ * whether the route is still there, and for how long. If it is not, the others are queried, too: see entry_file. A
+ * router advertisement can change the lifetime without a message about the route. If it contains a prefix, the kernel
+ * sends RTM_NEWPREFIX: the probes are queried after that, and every 5 s while a route expires. */
+
+/* The entry was answered, and will be in this bucket. */
+void ends_set(struct store *store, struct entry *entry, struct bucket *bucket, const struct dependencies *dependencies);
+
+/* When the first answer ends; NEVER. */
+int64_t ends_nearest(const struct store *store);
+
+/* Answers and lifetimes that have ended by `now` are stale. */
+void ends_note_time(struct store *store, int64_t now);
+
+/* Lifetimes must be read again. `all`: also those of routes that do not expire, so far. */
+void ends_probe(struct store *store, bool all);
+
+/* Whether a lifetime may be shortened without a message. */
+bool ends_can_shorten(const struct store *store);
 
 #endif

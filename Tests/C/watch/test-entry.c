@@ -6,8 +6,6 @@
 #include "route/evaluate.h"
 #include "support/literal.h"
 #include "support/unit.h"
-#include "watch/ends.h"
-#include "watch/stale.h"
 #include "watch/store.h"
 
 static struct store store;

@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "support/unit.h"
-#include "watch/stale.h"
 #include "watch/store.h"
 
 enum { LINKS = 5, ROUTES = 40, WATCHES = 60, MESSAGES = 4096, WORLDS = 400, CHANGES = 300 };
