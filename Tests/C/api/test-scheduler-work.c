@@ -138,15 +138,22 @@ static void look_at_the_thread(SCNetworkReachabilityRef target, SCNetworkReachab
     sem_post(&at_once.called);
 }
 
-TEST(work_run_at_once_calls_on_the_library_thread)
+static SCNetworkReachabilityRef begin_at_once(SCNetworkReachabilityCallBack callback)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
+    SCNetworkReachabilityRef target = expect_name("localhost");
 
     memset(&at_once, 0, sizeof at_once);
     assert_int_equal(sem_init(&at_once.called, 0, 0), 0);
-    SCOPED_TARGET target = expect_name("localhost");
-    assert_true(SCNetworkReachabilitySetCallback(target, look_at_the_thread, NULL));
+    assert_true(SCNetworkReachabilitySetCallback(target, callback, NULL));
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+    return target;
+}
+
+TEST(work_run_at_once_calls_on_the_library_thread)
+{
+    SCOPED_TARGET target = begin_at_once(look_at_the_thread);
+
     time_limit_await(&at_once.called, "nothing came");
     assert_string_equal(at_once.name, "reachability");
     assert_true(at_once.all_blocked);
@@ -169,13 +176,8 @@ static void start_over(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 
 TEST(a_callback_at_once_that_sets_its_scheduler_again_does_not_block_others)
 {
-    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
+    SCOPED_TARGET target = begin_at_once(start_over);
 
-    memset(&at_once, 0, sizeof at_once);
-    assert_int_equal(sem_init(&at_once.called, 0, 0), 0);
-    SCOPED_TARGET target = expect_name("localhost");
-    assert_true(SCNetworkReachabilitySetCallback(target, start_over, NULL));
-    assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     for (int i = 0; i < 100; i++)
         time_limit_await(&at_once.called, "nothing came");
     observer_settle();

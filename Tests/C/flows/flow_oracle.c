@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "soak/oracle_put.h"
 #include "support/unit.h"
 
 static int oracle_fd = -1;
@@ -38,16 +39,6 @@ union message {
     struct nlmsghdr header;
     char bytes[8192];
 };
-
-static void put(struct nlmsghdr *header, unsigned short type, const void *value, size_t length)
-{
-    struct rtattr *attribute = (struct rtattr *)((char *)header + NLMSG_ALIGN(header->nlmsg_len));
-
-    attribute->rta_type = type;
-    attribute->rta_len = (unsigned short)RTA_LENGTH(length);
-    memcpy(RTA_DATA(attribute), value, length);
-    header->nlmsg_len = NLMSG_ALIGN(header->nlmsg_len) + RTA_ALIGN(attribute->rta_len);
-}
 
 /* Sends the request, and puts the reply in its place. Returns 0 or the kernel's errno. */
 static int exchange(union message *message)
@@ -115,14 +106,14 @@ static struct found find_route(const struct flow_case *flow, const uint8_t *sour
                              .rtm_src_len = (unsigned char)(size * 8),
                              .rtm_tos = flow->traffic_class,
                              .rtm_flags = fib_match ? RTM_F_FIB_MATCH : 0 };
-    put(&message.header, RTA_DST, flow->remote, size);
-    put(&message.header, RTA_SRC, source, size);
-    put(&message.header, RTA_IP_PROTO, &flow->protocol, 1);
-    put(&message.header, RTA_DPORT, &to, sizeof to);
+    oracle_put(&message.header, RTA_DST, flow->remote, size);
+    oracle_put(&message.header, RTA_SRC, source, size);
+    oracle_put(&message.header, RTA_IP_PROTO, &flow->protocol, 1);
+    oracle_put(&message.header, RTA_DPORT, &to, sizeof to);
     if (local_port != 0)
-        put(&message.header, RTA_SPORT, &from, sizeof from);
+        oracle_put(&message.header, RTA_SPORT, &from, sizeof from);
     if (flow->mark != 0)
-        put(&message.header, RTA_MARK, &flow->mark, sizeof flow->mark);
+        oracle_put(&message.header, RTA_MARK, &flow->mark, sizeof flow->mark);
     found.error = exchange(&message);
     return found.error != 0 ? found : read_route(&message.header);
 }
@@ -255,6 +246,6 @@ uint16_t flow_oracle_neighbour(int family, unsigned index, const uint8_t *addres
 
     begin(&message, RTM_GETNEIGH, sizeof *neighbour);
     *neighbour = (struct ndmsg){ .ndm_family = (unsigned char)family, .ndm_ifindex = (int)index };
-    put(&message.header, NDA_DST, address, length_of(family));
+    oracle_put(&message.header, NDA_DST, address, length_of(family));
     return exchange(&message) == 0 ? neighbour->ndm_state : 0;
 }

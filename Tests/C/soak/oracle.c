@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "soak/oracle_put.h"
 #include "soak/stack.h"
 #include "support/denial.h"
 #include "support/expect.h"
@@ -46,16 +47,6 @@ struct query {
 };
 
 static int oracle_fd = -1;
-
-static void put(struct nlmsghdr *header, unsigned short type, const void *value, size_t length)
-{
-    struct rtattr *attribute = (struct rtattr *)((char *)header + NLMSG_ALIGN(header->nlmsg_len));
-
-    attribute->rta_type = type;
-    attribute->rta_len = (unsigned short)RTA_LENGTH(length);
-    memcpy(RTA_DATA(attribute), value, length);
-    header->nlmsg_len = NLMSG_ALIGN(header->nlmsg_len) + RTA_ALIGN(attribute->rta_len);
-}
 
 static void read_legs(struct reply *reply, const struct rtattr *nest)
 {
@@ -130,13 +121,13 @@ static struct reply query_kernel(const struct query *query)
                              .rtm_dst_len = (unsigned char)(size * 8),
                              .rtm_src_len = query->source != NULL ? (unsigned char)(size * 8) : 0,
                              .rtm_flags = query->fib_match ? RTM_F_FIB_MATCH : 0 };
-    put(header, RTA_DST, query->destination, size);
+    oracle_put(header, RTA_DST, query->destination, size);
     if (query->source != NULL)
-        put(header, RTA_SRC, query->source, size);
+        oracle_put(header, RTA_SRC, query->source, size);
     if (query->oif != 0)
-        put(header, RTA_OIF, &query->oif, sizeof query->oif);
+        oracle_put(header, RTA_OIF, &query->oif, sizeof query->oif);
     if (query->mark != 0)
-        put(header, RTA_MARK, &query->mark, sizeof query->mark);
+        oracle_put(header, RTA_MARK, &query->mark, sizeof query->mark);
     assert_int_equal(send(oracle_fd, bytes, header->nlmsg_len, 0), header->nlmsg_len);
     do
         assert_true(recv(oracle_fd, bytes, sizeof bytes, 0) > 0);
