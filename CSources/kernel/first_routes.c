@@ -24,8 +24,6 @@ struct reading {
     void *info;
     enum first_routes_end result;
     bool ended;
-    bool strict; /* the dump is of one table */
-    bool missed; /* without that: the dump begins with another table */
 };
 
 /* If a route changes between two datagrams, the kernel can skip another one, and does not say so. So a socket for more
@@ -41,26 +39,10 @@ static void end(struct reading *reading, enum first_routes_end result)
     reading->ended = true;
 }
 
-/* The kernel lists one table after the other. If the dump begins with the right one, a strict dump would say no more,
- * and cost two system calls. */
-static bool is_of_next_table(const struct reading *reading, const struct message *message)
-{
-    return message->kind == MESSAGE_ROUTE && reading->what->table != RT_TABLE_UNSPEC && !reading->strict &&
-           message->route.table != reading->what->table;
-}
-
-static void end_table(struct reading *reading)
-{
-    reading->missed = reading->routes == 0;
-    end(reading, FIRST_ROUTES_ALL);
-}
-
 static void read_message(struct reading *reading, const struct nlmsghdr *header, const struct message *message)
 {
     if (is_change(reading, header) || (header->nlmsg_flags & NLM_F_DUMP_INTR) != 0)
         end(reading, FIRST_ROUTES_CHANGED);
-    else if (is_of_next_table(reading, message))
-        end_table(reading);
     else if (message->kind == MESSAGE_ROUTE && (++reading->routes, !reading->visit(reading->info, &message->route)))
         end(reading, FIRST_ROUTES_MORE);
     else if (header->nlmsg_type == NLMSG_DONE && message_error(header) == 0)
@@ -93,12 +75,12 @@ static int start_dump(struct reading *reading)
     struct nlmsghdr *header = (struct nlmsghdr *)request;
     int error;
 
-    if (reading->strict)
+    if (what->table != RT_TABLE_UNSPEC)
         (void)netlink_set_strict(reading->netlink, true);
-    message_put_table_dump(request, what->family, reading->strict ? what->table : RT_TABLE_UNSPEC);
+    message_put_table_dump(request, what->family, what->table);
     header->nlmsg_seq = ++reading->netlink->sequence;
     error = netlink_send(reading->netlink, request, header->nlmsg_len);
-    if (reading->strict)
+    if (what->table != RT_TABLE_UNSPEC)
         (void)netlink_set_strict(reading->netlink, false);
     return error;
 }
@@ -214,12 +196,6 @@ int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *wh
     int error;
 
     error = read_one_datagram(&reading, &more);
-    if (error == 0 && reading.missed) {
-        reading.strict = true;
-        reading.ended = false;
-        reading.result = FIRST_ROUTES_MORE;
-        error = read_one_datagram(&reading, &more);
-    }
     if (error == 0 && more) {
         reading.ended = false;
         reading.result = FIRST_ROUTES_MORE;

@@ -95,15 +95,6 @@ TEST(a_short_table_leaves_the_socket_for_requests)
     expect_usable();
 }
 
-/* Without a strict dump, the kernel begins with this table. */
-TEST(routes_of_other_tables_are_not_visited)
-{
-    namespace_ip("route add 0.0.0.0/1 via 192.0.2.1 table 100");
-    add_routes(FEW);
-    assert_false(read_two_routes());
-    expect_usable();
-}
-
 TEST(a_long_table_is_not_read_to_its_end)
 {
     add_routes(MANY);
