@@ -112,11 +112,6 @@ int loop_descriptors_arm_timer_locked(SCRunLoopRef loop)
     return error;
 }
 
-static bool is_open(const struct descriptor *descriptor)
-{
-    return descriptor != NULL && descriptor->fd >= 0;
-}
-
 static bool is_in_use(const struct descriptor *descriptor)
 {
     return descriptor != NULL && descriptor_is_ours(descriptor);
@@ -140,14 +135,14 @@ void loop_descriptors_remove_source(SCRunLoopRef loop, const struct source *sour
  * a mount once to each open /proc/self/mountinfo, to the first poll that asks for it: a program's own poll(2) of
  * the loop's descriptor would take the report away. So the loop asks for edges, which only its own epoll_wait(2)
  * takes. A mount anywhere in the namespace costs a loop with names 33 us. */
-int loop_descriptors_add_source(SCRunLoopRef loop, struct source *source, bool is_new)
+int loop_descriptors_add_source(SCRunLoopRef loop, struct source *source)
 {
     int error = 0;
 
     /* If one is not ours, loop_descriptors_repair or runloop_source_reopened_locked does it later. */
     if (!descriptor_is_ours(&loop->epoll))
         return 0;
-    if (is_new ? is_open(source->descriptor) : is_in_use(source->descriptor))
+    if (is_in_use(source->descriptor))
         error = epoll_add(loop, source->descriptor, EPOLLIN, source);
     source->edges_error = error;
     if (error == 0 && is_in_use(source->edges))
@@ -163,7 +158,7 @@ static int repair_locked(SCRunLoopRef loop)
         struct source *source = container_of(node, struct source, node);
 
         if (error == 0)
-            error = loop_descriptors_add_source(loop, source, false);
+            error = loop_descriptors_add_source(loop, source);
         if (source->edges_error != 0)
             source->due = true; /* it may try again */
     }
@@ -193,12 +188,12 @@ void runloop_source_closing_locked(SCRunLoopRef loop, const struct source *sourc
 
 int runloop_source_reopened_locked(SCRunLoopRef loop, struct source *source)
 {
-    return list_is_empty(&source->node) ? 0 : loop_descriptors_add_source(loop, source, false);
+    return list_is_empty(&source->node) ? 0 : loop_descriptors_add_source(loop, source);
 }
 
 static bool is_lost(const struct descriptor *descriptor)
 {
-    return is_open(descriptor) && !descriptor_is_ours(descriptor);
+    return descriptor != NULL && descriptor->fd >= 0 && !descriptor_is_ours(descriptor);
 }
 
 static bool has_lost_descriptor(const struct source *source)

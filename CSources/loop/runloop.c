@@ -294,7 +294,7 @@ void runloop_signal_locked(SCRunLoopRef loop)
 
 int runloop_add_source_locked(SCRunLoopRef loop, struct source *source)
 {
-    const int error = loop_descriptors_add_source(loop, source, true);
+    const int error = loop_descriptors_add_source(loop, source);
 
     if (error != 0) {
         loop_descriptors_remove_source(loop, source); /* the caller frees it */

@@ -60,9 +60,8 @@ int loop_descriptors_repair(SCRunLoopRef loop);
 
 /* Adds the descriptors of a source to the epoll set, and removes them, unless the program has closed one of them. With
  * EPOLLET, the kernel reports `edges` once for each change, and only to a pass: a poll(2) of the program's for the
- * loop's descriptor shows it, and takes nothing. `is_new`: this call of the program has opened all of them, so nobody
- * can have closed one. */
-int loop_descriptors_add_source(SCRunLoopRef loop, struct source *source, bool is_new);
+ * loop's descriptor shows it, and takes nothing. */
+int loop_descriptors_add_source(SCRunLoopRef loop, struct source *source);
 void loop_descriptors_remove_source(SCRunLoopRef loop, const struct source *source);
 
 void loop_descriptors_close(SCRunLoopRef loop);
