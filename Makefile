@@ -534,7 +534,7 @@ fuzz:
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp')
-	if Tests/need-swift >/dev/null; then $(SWIFT) format --in-place --recursive Package.swift Sources Tests Benchmarks packaging; fi
+	if SWIFT="$(SWIFT)" Tests/need-swift >/dev/null; then $(SWIFT) format --in-place --recursive Package.swift Sources Tests Benchmarks packaging; fi
 
 # ---- Benchmarks
 

@@ -3,7 +3,7 @@
  * The time of a whole use: loop, target, schedule, first pass, unschedule, release; and that of GetFlags. In a
  * namespace with a million routes, compared with ten: a library that reads the routing table fails here.
  *
- * The first use in a process, for an IPv4 address behind a default gateway, makes 49 system calls until the end of the
+ * The first use in a process, for an IPv4 address behind a default gateway, makes 52 system calls until the end of the
  * first pass (strace, without those of malloc), of which 13 are marks of descriptors and checks of them:
  *   5 the loop: epoll set, eventfd, a mark for each, the eventfd joins the set. The first deadline opens the timer.
  *   5 the namespace: which it is, for Create and for Schedule; a descriptor that keeps it, its mark, a check of it.

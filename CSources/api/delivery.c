@@ -429,8 +429,8 @@ static void end_work(void *argument)
 {
     const struct delivery *delivery = argument;
 
-    scheduler_work_done(
-        schedule_parts(delivery->schedule)->work); /* before end_delivery, which may queue the next delivery */
+    /* Before end_delivery, which may queue the next delivery. */
+    scheduler_work_done(schedule_parts(delivery->schedule)->work);
     end_delivery(delivery);
 }
 

@@ -42,7 +42,7 @@ extern const struct schedule_parts schedule_no_parts;
 
 static inline const struct schedule_parts *schedule_parts(const struct schedule *schedule)
 {
-    return schedule->watch.has_parts ? (const void *)(schedule + 1) : &schedule_no_parts;
+    return schedule->watch.has_parts ? part_after(schedule, sizeof *schedule) : &schedule_no_parts;
 }
 
 /* The next schedule of the target, under its lock. A target's only schedule may have no room for it: those that are

@@ -15,7 +15,6 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/list.h"
-#include "base/part.h"
 
 /* ---- Create ----------------------------------------------------------------------------------------------------- */
 
@@ -46,7 +45,6 @@ static const struct name_watch_type name_watch_type = { .due = repeat_lookup_of_
                                                         .default_path = set_default_path_of_watch };
 const struct schedule_parts schedule_no_parts = { 0 };
 
-_Static_assert(sizeof(struct schedule) % PART_ALIGNMENT == 0, "the parts follow it");
 _Static_assert(_Alignof(struct schedule_parts) <= PART_ALIGNMENT && _Alignof(struct schedule_name) <= PART_ALIGNMENT &&
                    _Alignof(struct schedule_network) <= PART_ALIGNMENT,
                "each part is aligned");
@@ -54,7 +52,7 @@ _Static_assert(_Alignof(struct schedule_parts) <= PART_ALIGNMENT && _Alignof(str
 /* The memory that follows a schedule. */
 static struct schedule_parts *own_parts(struct schedule *schedule)
 {
-    return (void *)(schedule + 1);
+    return (void *)((char *)schedule + part_size(sizeof *schedule));
 }
 
 /* Fills the parts of a new schedule. */

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/object.h"
-#include "base/part.h"
 #include "names/resolvconf.h"
 #include "route/network_path.h"
 
@@ -91,7 +90,6 @@ static union {
     .questions = { .counted = { 1, keep_questions }, .reason = kSCNetworkReachabilityReasonNamePending, .count = 1 }
 };
 
-_Static_assert(sizeof(struct target_state) % PART_ALIGNMENT == 0, "the parts follow it");
 _Static_assert(_Alignof(struct target_parts) <= PART_ALIGNMENT && _Alignof(struct questions) <= PART_ALIGNMENT &&
                    _Alignof(struct lookups) <= PART_ALIGNMENT && _Alignof(struct details) <= PART_ALIGNMENT &&
                    _Alignof(struct target_hop) <= PART_ALIGNMENT && _Alignof(struct target_network) <= PART_ALIGNMENT,

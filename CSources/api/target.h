@@ -10,6 +10,7 @@
 #include "base/counted.h"
 #include "base/list.h"
 #include "base/object.h"
+#include "base/part.h"
 #include "base/process.h"
 #include "names/lookup.h"
 #include "route/network_path.h"
@@ -46,9 +47,8 @@ struct target_state {
     bool owed_next;                   /* the next evaluation sets `owed` */
     bool is_delivering;               /* a callback is running */
     bool change_queued;               /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
+    bool has_parts;                   /* constant */
     unsigned evaluations, deliveries; /* counters for GetDescription */
-
-    bool has_parts; /* constant */
 
     struct schedule *schedules; /* the first; NULL: not scheduled */
     struct callback callback;
@@ -69,7 +69,7 @@ extern const struct target_parts target_no_parts;
 
 static inline const struct target_parts *state_parts(const struct target_state *state)
 {
-    return state->has_parts ? (const void *)(state + 1) : &target_no_parts;
+    return state->has_parts ? part_after(state, sizeof *state) : &target_no_parts;
 }
 
 /* The look-ups of a target's name. Under the target's lock. */

@@ -18,6 +18,12 @@ static inline size_t part_size(size_t size)
     return (size + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT;
 }
 
+/* The memory after a structure of this size. */
+static inline const void *part_after(const void *structure, size_t size)
+{
+    return (const char *)structure + part_size(size);
+}
+
 /* Returns the place of the next part; NULL if its size is 0. */
 static inline void *part_take(char **next, size_t size)
 {

@@ -21,7 +21,7 @@ struct netlink {
     struct descriptor socket;
     uint32_t sequence; /* the last request's, which its reply has */
     bool roomy;        /* see netlink_make_room */
-    bool to_group;     /* the last datagram received was sent to a multicast group, so it is no reply */
+    bool to_group;     /* the last datagram received was sent to a multicast group, so it is not a reply */
 };
 
 #define NETLINK_CLOSED ((struct netlink){ .socket = { .fd = -1 } })

@@ -8,6 +8,8 @@
 #ifdef __linux__
 #include "kernel/udp_route.h"
 
+#include <sys/stat.h>
+
 #include "base/netns_handle.h"
 #include "kernel/udp_socket.h"
 #include "pure/path.h"
@@ -94,20 +96,28 @@ static bool suits_kept_socket(const struct route_request *request)
     return request->mark == 0 && request->flow.traffic_class == 0 && request->source.family == AF_UNSPEC;
 }
 
-/* Rules for users apply to the user who opened a socket. */
+/* Rules for users apply to the user who opened a socket. If that is another one than the pass has, or is not known, the
+ * socket serves one request. */
 static bool has_kept_socket(const struct rtnetlink *rtnetlink)
 {
     return rtnetlink->user != PROCESS_USER_UNKNOWN && rtnetlink->udp_user == rtnetlink->user &&
            descriptor_is_ours(&rtnetlink->udp);
 }
 
+/* A socket that is new and has a device got it from a program of its control group, as "ip vrf exec" installs. To
+ * disconnect would take it away. */
 static int open_kept_socket(void *argument)
 {
     struct rtnetlink *rtnetlink = argument;
+    struct stat status;
+    int error;
 
     descriptor_close(&rtnetlink->udp);
-    rtnetlink->udp_user = rtnetlink->user;
-    return udp_socket_open(AF_INET6, &rtnetlink->udp);
+    rtnetlink->udp_user = PROCESS_USER_UNKNOWN;
+    error = udp_socket_open(AF_INET6, &rtnetlink->udp);
+    if (error == 0 && !udp_socket_has_device(rtnetlink->udp.fd) && fstat(rtnetlink->udp.fd, &status) == 0)
+        rtnetlink->udp_user = status.st_uid;
+    return error;
 }
 
 /* The next request finds the socket without a port, a source and a device, which it could not change otherwise. */

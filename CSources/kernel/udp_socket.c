@@ -73,6 +73,14 @@ int udp_socket_connect(int fd, const struct address *destination, uint32_t scope
     return connect(fd, (const struct sockaddr *)&remote, address_sockaddr_length(destination->family)) == 0 ? 0 : errno;
 }
 
+bool udp_socket_has_device(int fd)
+{
+    int index = 0;
+    socklen_t length = sizeof index;
+
+    return getsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &index, &length) == 0 && index != 0;
+}
+
 int udp_socket_disconnect(int fd)
 {
     const struct sockaddr none = { .sa_family = AF_UNSPEC };

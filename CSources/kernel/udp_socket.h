@@ -21,6 +21,9 @@ int udp_socket_bind(int fd, const struct address *source, uint32_t scope);
 /* Connects to an address. `scope`: of an IPv6 address that needs one, or 0. `port`: 0: any. */
 int udp_socket_connect(int fd, const struct address *destination, uint32_t scope, uint16_t port);
 
+/* Whether the socket is bound to an interface. */
+bool udp_socket_has_device(int fd);
+
 /* Ends the connection. The socket has no device any more, and no address that bind(2) did not set. */
 int udp_socket_disconnect(int fd);
 

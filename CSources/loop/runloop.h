@@ -101,8 +101,8 @@ bool runloop_add_job_locked(SCRunLoopRef loop, struct member *member);
 bool runloop_cancel_locked(SCRunLoopRef loop, struct member *member);
 
 /* The queue behind SCRunLoopCopyNextChange, for members whose job is not queued. If the change is already queued, this
- * only makes SCRunLoopPerform return once more. Call it on the thread that runs the loop. The caller of
- * runloop_next_change_locked has the queue's reference. */
+ * only makes SCRunLoopPerform return once more. Another thread than that of the loop must signal the loop, too. The
+ * caller of runloop_next_change_locked has the queue's reference. */
 void runloop_add_change_locked(SCRunLoopRef loop, struct member *member);
 struct member *runloop_next_change_locked(SCRunLoopRef loop);
 

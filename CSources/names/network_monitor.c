@@ -198,12 +198,12 @@ static int network_monitor_run(struct source *source)
 /* ---- Joining and leaving ---------------------------------------------------------------------------------------- */
 
 /* The network path before the loop's monitor has evaluated it. Does not wait for RTNL. */
-static int find_first(struct network_monitor *network_monitor)
+static int find_first(const struct network_monitor *network_monitor, struct network_path **ret)
 {
     struct round_cache cache = ROUND_CACHE_EMPTY;
     struct dependencies ignored;
     const int error = network_path_find(NULL, network_monitor->service.netns, &cache, network_monitor->watch.questions,
-                                        &network_monitor->current, &ignored);
+                                        ret, &ignored);
 
     round_cache_clear(&cache);
     return error;
@@ -220,7 +220,7 @@ static int network_monitor_open(struct service *service)
     network_monitor->watch = (struct path_watch){ .type = &watch_type, .extras = QUERY_EXPIRY | QUERY_SOURCE };
     error = network_monitor_questions(&network_monitor->watch.questions);
     if (error == 0)
-        error = find_first(network_monitor); /* now: the first round reports what changes after this */
+        error = find_first(network_monitor, &network_monitor->current); /* the first round reports later changes */
     return error == 0 ? monitor_watch(service->loop, service->netns, &network_monitor->watch) : error;
 }
 
@@ -272,15 +272,23 @@ static const struct service_type network_monitor_type = { .size = sizeof(struct 
 int network_monitor_join(SCRunLoopRef loop, struct netns *netns, struct network_watch *watch,
                          struct network_path **ret_first)
 {
-    const int error = service_join(loop, netns, &network_monitor_type, watch);
+    int error = service_join(loop, netns, &network_monitor_type, watch);
+    bool is_old;
 
     if (error != 0)
         return error;
     runloop_lock(loop);
     *ret_first = watch->monitor->current;
+    is_old = !(*ret_first)->whole && watch->monitor->service.users > 1; /* found for another user, at another time */
     counted_retain(&(*ret_first)->counted);
     runloop_unlock(loop);
-    return 0;
+    if (!is_old)
+        return 0;
+    network_path_release(*ret_first);
+    error = find_first(watch->monitor, ret_first);
+    if (error != 0)
+        network_monitor_leave(loop, watch);
+    return error;
 }
 
 void network_monitor_leave(SCRunLoopRef loop, struct network_watch *watch)

@@ -223,7 +223,7 @@ static int probe_default_of_family(const struct udp_probe *probe, const struct a
     return 0;
 }
 
-/* The same choice between the families as default_path_find. */
+/* The same choice between the families as query_default_path. */
 static int probe_default_path(const struct udp_probe *probe, struct path *ret)
 {
     const uint8_t family = question_default_family(probe->question);

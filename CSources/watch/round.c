@@ -116,7 +116,7 @@ static void begin_step_locked(struct monitor *monitor, size_t limit, struct step
     prefetch_owners(ret->watches, ret->count);
     for (size_t i = 0; i < ret->count; i++) {
         counted_retain(owner_of(ret->watches[i]));
-        if (atomic_load(&ret->watches[i]->outdated)) /* rarely: a write would cost more than a read */
+        if (atomic_load(&ret->watches[i]->outdated)) /* in the first step of a watch, then rarely */
             atomic_store(&ret->watches[i]->outdated, false);
     }
     if (inquiry->watch == NULL) {

@@ -89,6 +89,9 @@ int service_join(SCRunLoopRef loop, struct netns *netns, const struct service_ty
         error = join_or_add(&key, fresh, user, &joined);
     if (fresh != NULL && joined != fresh)
         service_end(fresh); /* another thread added one first, or it failed */
+    /* Two at once need more descriptors and memory than one: another thread may have succeeded. */
+    if (error != 0 && join_or_add(&key, NULL, user, &joined) == 0 && joined != NULL)
+        error = 0;
     return error;
 }
 

@@ -42,8 +42,9 @@ struct path_watch_type {
     bool (*accept)(struct path_watch *watch, const struct path *path);
 };
 
-/* The owner sets `type`, `questions`, `extras` and `can_share`, and the address of a watch that can
- * share or has no questions. All are constant while the monitor watches. The other fields are under the loop's lock. */
+/* The owner sets `type`, `questions`, `extras` and `can_share`, and the address of a watch that can share or has no
+ * questions. All are constant while the monitor watches. The other fields are under the loop's lock, unless a comment
+ * says otherwise. */
 struct path_watch {
     const struct path_watch_type *type;
     /* A reference; monitor_set_questions changes it. NULL: one plain question, about `address`. */
@@ -51,7 +52,8 @@ struct path_watch {
     uint8_t extras;                  /* query_extras bits */
     bool can_share;                  /* one plain question, or one with a group; only this monitor sets the path */
     bool active, has_job, has_parts; /* the owner's, under its own lock; here, as there is room for them */
-    atomic_bool outdated;    /* since the evaluation began, another loop set the path, or the questions changed */
+    atomic_bool outdated;    /* since the evaluation began, another loop set the path, or the questions changed; set
+                              * under the owner's lock */
     struct monitor *monitor; /* NULL: not watched */
     struct list node;        /* of the entry's members */
     /* Its entry, or one that was merged into it: see entry_of. The address is in a tree of the store if the watch can

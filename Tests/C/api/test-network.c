@@ -778,6 +778,17 @@ TEST(a_later_target_gets_a_first_callback_of_its_own)
     watcher_stop(&second);
 }
 
+TEST(a_later_target_does_not_begin_with_what_an_earlier_one_found)
+{
+    struct watcher second = { 0 };
+
+    open_watcher();
+    namespace_ip("route add default via 192.0.2.1");
+    watcher_schedule_on(&second, network_target(), watcher.loop);
+    expect_ways_of(second.target, "a");
+    watcher_stop(&second);
+}
+
 TEST(an_unscheduled_target_queries_the_kernel)
 {
     expect_first_ways("");
