@@ -69,7 +69,7 @@ struct KernelTests {
         var iterator = monitor.makeAsyncIterator(), silentIterator = silent.makeAsyncIterator()
         #expect(await iterator.next()?.nextHop == .unknown)
         _ = await silentIterator.next()
-        try await namespace.ip("neigh replace 10.0.0.1 lladdr 02:00:00:00:00:01 dev e0 nud reachable")
+        try await namespace.ip("neigh replace 10.0.0.1 lladdr 02:00:00:00:00:01 dev e0 nud permanent")
         let unwatched = try namespace.inside { try ReachabilityMonitor(address: "192.0.2.1") }
         #expect(unwatched.path.nextHop == .confirmed)
         try await namespace.ip("neigh change 10.0.0.1 dev e0 nud failed")

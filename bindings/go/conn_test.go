@@ -159,7 +159,7 @@ func TestGatewayThatDoesNotRespondIsReported(t *testing.T) {
 		!strings.HasSuffix(path.String(), "(next hop failed)") {
 		t.Error(path)
 	}
-	ip(t, "neigh replace 10.9.0.1 lladdr 02:00:00:00:00:01 dev v0 nud reachable")
+	ip(t, "neigh replace 10.9.0.1 lladdr 02:00:00:00:00:01 dev v0 nud permanent")
 	if path := expect(t, watcher, true); path.NextHop != NextHopConfirmed {
 		t.Error(path)
 	}

@@ -144,7 +144,7 @@ test('gateway that does not respond is reported', async () => {
   sender.send('x', 9, '198.51.100.1');
   const failed = await next(paths);
   assert.deepEqual([failed.nextHop, failed.isViable], ['failed', true]);
-  ip('neigh replace 10.0.1.77 lladdr 02:00:00:00:00:01 dev e1 nud reachable');
+  ip('neigh replace 10.0.1.77 lladdr 02:00:00:00:00:01 dev e1 nud permanent');
   assert.equal((await next(paths)).nextHop, 'confirmed');
   ip('route del 198.51.100.0/24');
   const gone = await next(quiet); // what has happened to the next hop was no news

@@ -140,7 +140,7 @@ def test_gateway_that_does_not_respond_is_reported() -> None:
             assert failed.next_hop == NextHop.FAILED and failed.is_viable
             assert str(failed).endswith("(next hop failed)")
             assert quiet.next_change() is None and quiet.path.next_hop in (NextHop.FAILED, NextHop.UNKNOWN)
-            ip("neigh replace 10.9.0.1 lladdr 02:00:00:00:00:01 dev v0 nud reachable")
+            ip("neigh replace 10.9.0.1 lladdr 02:00:00:00:00:01 dev v0 nud permanent")
             works: Path = next(paths)
             assert works.next_hop == NextHop.CONFIRMED
     finally:

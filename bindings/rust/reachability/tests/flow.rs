@@ -120,6 +120,6 @@ fn gateway_that_does_not_respond_is_reported() {
     assert_eq!(path.next_hop, NextHop::Failed);
     assert!(path.is_viable() && path.to_string().ends_with("(next hop failed)"));
     assert_eq!(quiet.next_change(), Ok(None));
-    ip("neigh replace 10.9.0.1 lladdr 02:00:00:00:00:01 dev v0 nud reachable");
+    ip("neigh replace 10.9.0.1 lladdr 02:00:00:00:00:01 dev v0 nud permanent");
     assert_eq!(next(&mut watch).next_hop, NextHop::Confirmed);
 }
