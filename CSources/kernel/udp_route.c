@@ -2,8 +2,8 @@
 /*
  * What a connected UDP socket shows about a route request.
  *
- * What this file must never do: send a packet, or take the errno of a sandbox for that of a route; or leave the
- * kept socket connected, which would keep a port, and the source for the next request.
+ * What this file must never do: send a packet; take the errno of a sandbox for that of a route; leave the kept socket
+ * connected: it would keep its port, and the next request would get its source.
  */
 #ifdef __linux__
 #include "kernel/udp_route.h"
@@ -96,16 +96,16 @@ static bool suits_kept_socket(const struct route_request *request)
     return request->mark == 0 && request->flow.traffic_class == 0 && request->source.family == AF_UNSPEC;
 }
 
-/* Rules for users apply to the user who opened a socket. If that is another one than the pass has, or is not known, the
- * socket serves one request. */
+/* Rules for users apply to the user who opened a socket. If it is not the user of the pass, the socket serves one
+ * request. */
 static bool has_kept_socket(const struct rtnetlink *rtnetlink)
 {
     return rtnetlink->user != PROCESS_USER_UNKNOWN && rtnetlink->udp_user == rtnetlink->user &&
            descriptor_is_ours(&rtnetlink->udp);
 }
 
-/* A socket that is new and has a device got it from a program of its control group, as "ip vrf exec" installs. To
- * disconnect would take it away. */
+/* A BPF program of the control group can bind each new socket to a device ("ip vrf exec"). A disconnect would undo it,
+ * so such a socket serves one request. */
 static int open_kept_socket(void *argument)
 {
     struct rtnetlink *rtnetlink = argument;
@@ -120,7 +120,7 @@ static int open_kept_socket(void *argument)
     return error;
 }
 
-/* The next request finds the socket without a port, a source and a device, which it could not change otherwise. */
+/* The disconnect clears the port, the source and the device for the next request. */
 static int connect_kept_socket(struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret)
 {
     int error = 0;

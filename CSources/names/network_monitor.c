@@ -279,7 +279,7 @@ int network_monitor_join(SCRunLoopRef loop, struct netns *netns, struct network_
         return error;
     runloop_lock(loop);
     *ret_first = watch->monitor->current;
-    is_old = !(*ret_first)->whole && watch->monitor->service.users > 1; /* found for another user, at another time */
+    is_old = !(*ret_first)->whole && watch->monitor->service.users > 1; /* found earlier, for another user */
     counted_retain(&(*ret_first)->counted);
     runloop_unlock(loop);
     if (!is_old)

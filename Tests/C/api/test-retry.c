@@ -80,7 +80,7 @@ TEST(storm_of_flaps_ends_one_sleep_per_shortest_pause)
             return_route();
         }
         assert_int_equal(sleep_until_worth_it(loop, &retry, LONG_TIME, &not_before), 1);
-        /* The end of this sleep and a pause. */
+        /* `not_before` is the end of this sleep and a pause. */
         assert_true(not_before - earliest >= SHORTEST_PAUSE - rounding);
     }
 }
