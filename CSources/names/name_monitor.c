@@ -382,7 +382,7 @@ void name_monitor_follow(SCRunLoopRef loop, struct name_watch *name_watch)
     list_remove(&name_watch->user.node);
     list_append(&name_monitor->fresh, &name_watch->user.node);
     runloop_unlock(loop);
-    monitor_set_questions(loop, default_path, default_path->questions); /* evaluates it */
+    monitor_evaluate_again(loop, default_path);
 }
 
 void name_monitor_stop_following(SCRunLoopRef loop, struct name_watch *name_watch)

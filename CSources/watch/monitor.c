@@ -311,6 +311,22 @@ int monitor_isolate(SCRunLoopRef loop, struct path_watch *watch)
     return error;
 }
 
+static void run_now_locked(SCRunLoopRef loop, struct path_watch *watch)
+{
+    atomic_store(&watch->outdated, true);
+    if (watch->monitor != NULL)
+        runloop_source_due_locked(loop, &watch->monitor->service.source);
+}
+
+void monitor_evaluate_again(SCRunLoopRef loop, struct path_watch *watch)
+{
+    runloop_lock(loop);
+    if (watch->monitor != NULL)
+        store_evaluate_again(&watch->monitor->store, watch);
+    run_now_locked(loop, watch);
+    runloop_unlock(loop);
+}
+
 void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct questions *questions)
 {
     struct questions *before;
@@ -320,11 +336,9 @@ void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct q
     runloop_lock(loop);
     before = watch->questions;
     watch->questions = questions;
-    atomic_store(&watch->outdated, true);
-    if (watch->monitor != NULL) {
+    if (watch->monitor != NULL)
         store_replace_questions(&watch->monitor->store, watch);
-        runloop_source_due_locked(loop, &watch->monitor->service.source);
-    }
+    run_now_locked(loop, watch);
     runloop_unlock(loop);
     questions_release(before);
 }

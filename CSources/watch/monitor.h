@@ -20,6 +20,9 @@ int monitor_isolate(SCRunLoopRef loop, struct path_watch *watch);
  * also if they are the same. From any thread. */
 void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct questions *questions);
 
+/* Evaluates the watch again, also if nothing has changed. From any thread. */
+void monitor_evaluate_again(SCRunLoopRef loop, struct path_watch *watch);
+
 /* Stops watching. From any thread. If the monitor is evaluating these questions, `accept` is still called once. */
 void monitor_unwatch(SCRunLoopRef loop, struct path_watch *watch);
 

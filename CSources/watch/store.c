@@ -124,13 +124,18 @@ int store_isolate(struct store *store, struct path_watch *watch)
     return 0;
 }
 
-void store_replace_questions(struct store *store, struct path_watch *watch)
+void store_evaluate_again(struct store *store, struct path_watch *watch)
 {
     struct entry *entry = entry_of(watch);
 
-    entry_set_questions(store, entry, watch);
     entry->stamp = 0;
     entry_mark(store, entry);
+}
+
+void store_replace_questions(struct store *store, struct path_watch *watch)
+{
+    entry_set_questions(store, entry_of(watch), watch);
+    store_evaluate_again(store, watch);
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------ */

@@ -14,6 +14,7 @@ void store_init(struct store *store);
 int store_add(struct store *store, struct path_watch *watch);
 int store_isolate(struct store *store, struct path_watch *watch);
 void store_remove(struct store *store, struct path_watch *watch);
+void store_evaluate_again(struct store *store, struct path_watch *watch);
 void store_replace_questions(struct store *store, struct path_watch *watch); /* of a watch that cannot share */
 
 /* Entries whose queries have failed are due again. */

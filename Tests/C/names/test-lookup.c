@@ -1091,6 +1091,42 @@ TEST(a_target_may_be_released_while_its_look_up_ends)
     SCRunLoopRelease(storm.loop);
 }
 
+/* Both threads call at the same moment. Each target is told the default path of the loop. */
+static void *schedule_pending_name(void *name)
+{
+    static atomic_uint arrived;
+    SCNetworkReachabilityRef target = expect_name(name);
+
+    for (unsigned round = 1; round <= rounds_wanted(); round++) {
+        arrived++;
+        while (arrived < 2 * round)
+            sched_yield();
+        schedule(target, storm.loop);
+        unschedule(target, storm.loop);
+    }
+    SCNetworkReachabilityRelease(target);
+    return NULL;
+}
+
+TEST(two_threads_may_schedule_pending_names_on_one_loop)
+{
+    SCNetworkReachabilityRef pending = expect_name("hang.example");
+    pthread_t others[2];
+
+    storm.loop = SCRunLoopCreate();
+    assert_non_null(storm.loop);
+    schedule(pending, storm.loop); /* so what they share on the loop stays */
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(__real_pthread_create(&others[i], NULL, schedule_pending_name,
+                                               i == 0 ? "hang.example" : "hang.example.org"),
+                         0);
+    for (size_t i = 0; i < 2; i++)
+        pthread_join(others[i], NULL);
+    unschedule(pending, storm.loop);
+    SCNetworkReachabilityRelease(pending);
+    SCRunLoopRelease(storm.loop);
+}
+
 /* The first look-up fails. Look-ups during its report hang. */
 static struct resolver_reply fail_then_hang(const char *name)
 {
