@@ -156,7 +156,7 @@ struct candidate {
     char name[16];
 };
 
-/* Packets leave over the bridge or bond, not over its ports. A VRF's ports are ways of their own. */
+/* Packets leave over the bridge or bond, not over its ports. */
 static bool is_port(const struct link_table *links, const struct link *link)
 {
     const struct link *master = link->master == 0 ? NULL : link_table_find(links, link->master);
@@ -164,9 +164,11 @@ static bool is_port(const struct link_table *links, const struct link *link)
     return master != NULL && master->vrf_table == 0;
 }
 
+/* Packets of a VRF leave over its ports, which are ways of their own. Without a route of its own, they leave by one of
+ * the table "main", with an address of the VRF: that is not the path of other packets over that interface. */
 static bool may_be_a_way(const struct link_table *links, const struct link *link)
 {
-    return link_is_usable(link) && !link_is_loopback(link) && !is_port(links, link);
+    return link_is_usable(link) && !link_is_loopback(link) && link->vrf_table == 0 && !is_port(links, link);
 }
 
 /* Returns the candidates, to be freed; NULL: no memory. A copy, as queries change the link table. */

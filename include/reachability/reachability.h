@@ -568,8 +568,8 @@ typedef struct {
 /*
  * Gets all default paths, and writes at most `capacity` ways. First comes the interface that the kernel chooses for
  * IPv4, then the one that it chooses for IPv6, then all others by metric (IPv4's, without one IPv6's) and index. A port
- * of a bridge or bond is not a way. `waySize` is sizeof(SCNetworkReachabilityWay), the distance between two ways. The
- * rules for `size` apply to it: a way may grow.
+ * of a bridge or bond is not a way. Nor is a VRF: its ports are. `waySize` is sizeof(SCNetworkReachabilityWay), the
+ * distance between two ways. The rules for `size` apply to it: a way may grow.
  *
  * Only for a target with kSCNetworkReachabilityOptionNotifyNetwork. If the target is scheduled, this gets the latest
  * evaluation, without a system call. Before the first callback, waysAreComplete and interfaceTypeIsKnown can be 0. If

@@ -257,6 +257,44 @@ TEST(a_bridge_is_a_way_and_its_port_is_not)
     expect_ways("br");
 }
 
+static void add_vrf(void)
+{
+    if (!namespace_try_ip("link add name v type vrf table 10"))
+        SKIP("this kernel makes no VRF");
+    namespace_ip("address add 10.99.0.1/32 dev v");
+    namespace_ip("link set dev v up");
+    add_third_pair();
+    namespace_ip("link set dev e master v");
+}
+
+TEST(the_port_of_a_vrf_is_a_way_and_the_vrf_is_not)
+{
+    add_vrf();
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    namespace_ip("route add default via 198.18.0.1 metric 20 vrf v");
+    expect_ways("a e");
+    expect_address(&view.ways[1].ipv4.gateway, "198.18.0.1");
+}
+
+/* Packets of a VRF without a default route leave by that of the table "main", with an address of the VRF. */
+TEST(a_vrf_does_not_change_the_ways_outside)
+{
+    add_vrf();
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    namespace_ip("route add default via 203.0.113.1 metric 20");
+    expect_ways("a c");
+    expect_address(&view.ways[0].ipv4.source, "192.0.2.2");
+    expect_address(&view.ways[1].ipv4.source, "203.0.113.2");
+}
+
+/* Nothing outside the VRF leaves by its routes. */
+TEST(a_default_route_of_a_vrf_makes_no_way_outside)
+{
+    add_vrf();
+    namespace_ip("route add default via 203.0.113.1 dev c table 10");
+    expect_ways("");
+}
+
 TEST(a_tunnel_names_the_type_of_what_carries_it)
 {
     if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 remote 192.0.2.9"))

@@ -9,10 +9,14 @@
 
 #include "kernel/udp_route.h"
 #include "route/evaluate.h"
+#include "route/network_path.h"
 #include "support/expect.h"
 #include "support/literal.h"
 
 int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
+int __wrap_rtnetlink_query_each(struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count,
+                                int *ret_errors);
+int __wrap_rtnetlink_link_index(struct rtnetlink *rtnetlink, const char *name, uint32_t *ret);
 int __wrap_source_routes_choose(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret);
 int __wrap_udp_route_find(struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret);
 
@@ -45,6 +49,7 @@ static const struct local_address local_addresses[] = {
 
 static struct rtnetlink rtnetlink;
 static unsigned queries;
+static bool has_default; /* the VRF. Else its packets leave by the default route of the table "main" */
 
 static bool is_in_vrf(uint32_t oif)
 {
@@ -77,6 +82,8 @@ int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request 
         return ENETUNREACH;
     if (is_sourced && request->source.family == AF_UNSPEC)
         return ENETUNREACH;
+    if (!has_default && local == NULL && is_in_vrf(request->oif) && request->oif != VRF)
+        return ENETUNREACH;
     *ret = (struct route){ .family = request->destination.family, .table = RT_TABLE_MAIN, .type = RTN_UNICAST };
     ret->source = request->source.family != AF_UNSPEC ? request->source : request->destination;
     if (is_sourced) {
@@ -94,6 +101,9 @@ int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request 
             ret->source = (struct address){ 0 };
         else
             ret->source = make(is_in_vrf(request->oif) ? SOURCE4 : "198.51.100.2");
+    } else if (!has_default && request->oif == VRF) {
+        ret->oif = OUTSIDE;
+        ret->source = make(request->destination.family == AF_INET ? SOURCE4 : SOURCE);
     } else if (is_in_vrf(request->oif)) {
         ret->oif = request->oif == VRF ? PORT : request->oif;
         ret->table = TABLE;
@@ -103,10 +113,29 @@ int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request 
     return 0;
 }
 
+int __wrap_rtnetlink_query_each(struct rtnetlink *handle, const struct route_request *requests, size_t count,
+                                int *ret_errors)
+{
+    struct route unused;
+
+    for (size_t i = 0; i < count; i++)
+        ret_errors[i] = __wrap_rtnetlink_query(handle, &requests[i], &unused);
+    return 0;
+}
+
+int __wrap_rtnetlink_link_index(struct rtnetlink *handle, const char *name, uint32_t *ret)
+{
+    *ret = 0;
+    for (size_t i = 0; i < handle->links.count; i++)
+        if (strcmp(handle->links.items[i].name, name) == 0)
+            *ret = handle->links.items[i].index;
+    return 0;
+}
+
 int __wrap_source_routes_choose(struct rtnetlink *handle, const struct route_request *request, struct address *ret)
 {
     (void)handle, (void)request;
-    *ret = make(SOURCE);
+    *ret = has_default ? make(SOURCE) : (struct address){ 0 };
     return 0;
 }
 
@@ -144,6 +173,7 @@ static void add_link(uint32_t index, const char *name, const char *kind, uint32_
 static void add_links(bool complete)
 {
     rtnetlink = RTNETLINK_CLOSED;
+    has_default = true;
     add_link(VRF, "vrf0", "vrf", 0, complete);
     add_link(PORT, "port", "veth", VRF, complete);
     add_link(OTHER_PORT, "other", "veth", VRF, complete);
@@ -277,5 +307,49 @@ TEST(an_ipv4_packet_that_leaves_a_vrf_has_an_address_of_the_vrf)
     path = evaluate_pair(NULL, LEAK4, 0);
     assert_int_equal(path.index, OUTSIDE);
     assert_true(address_equal(&path.source, &outside));
+    link_table_clear(&rtnetlink.links);
+}
+
+static struct network_path *find_network(void)
+{
+    struct questions *questions = network_path_questions(NULL, 0);
+    struct round_cache cache = ROUND_CACHE_EMPTY;
+    struct dependencies unused;
+    struct network_path *network;
+
+    add_link(LO, "lo", "", 0, true);
+    assert_int_equal(network_path_find(&rtnetlink, NULL, &cache, questions, &network, &unused), 0);
+    questions_release(questions);
+    return network;
+}
+
+TEST(the_ports_of_a_vrf_are_ways_and_the_vrf_is_not)
+{
+    struct network_path *network;
+
+    add_links(true);
+    network = find_network();
+    assert_int_equal(network->count, 3);
+    assert_int_equal(network->ways[0].index, OUTSIDE);
+    assert_int_equal(network->ways[1].index, PORT);
+    assert_int_equal(network->ways[2].index, OTHER_PORT);
+    network_path_release(network);
+    link_table_clear(&rtnetlink.links);
+}
+
+/* With an address of the VRF. */
+TEST(packets_that_leave_a_vrf_do_not_change_the_ways_outside)
+{
+    const struct address source4 = make(SOURCE4), source = make(SOURCE);
+    struct network_path *network;
+
+    add_links(true);
+    has_default = false;
+    network = find_network();
+    assert_int_equal(network->count, 1);
+    assert_int_equal(network->ways[0].index, OUTSIDE);
+    assert_false(address_equal(&network->ways[0].paths[NETWORK_IPV4].source, &source4));
+    assert_false(address_equal(&network->ways[0].paths[NETWORK_IPV6].source, &source));
+    network_path_release(network);
     link_table_clear(&rtnetlink.links);
 }
