@@ -195,18 +195,14 @@ static struct candidate *list_candidates(const struct network_search *search, co
     return candidates;
 }
 
-/* Two samples of the family, one in each half of its addresses: a route can lead to one half alone. Not the first
- * sample: a blackhole for the first addresses, 0.0.0.0/8, is common. Out of an interface, the kernel's reply is then
- * that there is no route. */
-enum { HALVES = 2 };
+/* The same samples as for the default path out of the interface. Each can show a route that the others do not: routes
+ * can lead to one half of the addresses alone, and refusals or routes for packets from a prefix can hide them. */
+enum { SAMPLES = DEFAULT_PATH_SAMPLES / NETWORK_FAMILIES };
 
-static void default_route_requests(const struct candidate *candidate, struct route_request ret[HALVES])
+static void default_route_requests(const struct candidate *candidate, struct route_request ret[SAMPLES])
 {
-    const size_t samples = DEFAULT_PATH_SAMPLES / NETWORK_FAMILIES;
-
-    for (size_t i = 0; i < HALVES; i++)
-        ret[i] = (struct route_request){ .destination = *default_path_sample((candidate->family + 1u) * samples -
-                                                                             HALVES + i),
+    for (size_t i = 0; i < SAMPLES; i++)
+        ret[i] = (struct route_request){ .destination = *default_path_sample(candidate->family * SAMPLES + i),
                                          .oif = candidate->index,
                                          .fib_match = true };
 }
@@ -230,21 +226,23 @@ static int add_candidate(struct network_search *search, const struct candidate *
 
 /* Whether the queries for a candidate show that there is no default route. A source-specific one can be there in spite
  * of that. Returns 0 or an errno. */
-static int find_no_route(struct network_search *search, const struct route_request requests[HALVES],
-                         const int errors[HALVES], bool *ret_none)
+static int find_no_route(struct network_search *search, const struct route_request requests[SAMPLES],
+                         const int errors[SAMPLES], bool *ret_none)
 {
-    const bool refused = means_no_route(errors[0]) && means_no_route(errors[1]);
     struct address source = { 0 };
+    bool refused = true;
     int error = 0;
 
-    for (size_t i = 0; i < HALVES && refused && error == 0 && source.family == AF_UNSPEC; i++)
+    for (size_t i = 0; i < SAMPLES; i++)
+        refused = refused && means_no_route(errors[i]);
+    for (size_t i = 0; i < SAMPLES && refused && error == 0 && source.family == AF_UNSPEC; i++)
         if (requests[i].destination.family == AF_INET6)
             error = source_routes_choose(search->rtnetlink, &requests[i], &source);
     *ret_none = refused && source.family == AF_UNSPEC;
     return error;
 }
 
-#define BATCH (RTNETLINK_QUERY_LIMIT / HALVES) /* candidates */
+#define BATCH (RTNETLINK_QUERY_LIMIT / SAMPLES) /* candidates */
 
 /* Most links have no default route: one send queries many of them. */
 static int add_batch(struct network_search *search, const struct candidate *candidates, size_t count)
@@ -254,12 +252,12 @@ static int add_batch(struct network_search *search, const struct candidate *cand
     int error;
 
     for (size_t i = 0; i < count; i++)
-        default_route_requests(&candidates[i], &requests[HALVES * i]);
-    error = rtnetlink_query_each(search->rtnetlink, requests, HALVES * count, errors);
+        default_route_requests(&candidates[i], &requests[SAMPLES * i]);
+    error = rtnetlink_query_each(search->rtnetlink, requests, SAMPLES * count, errors);
     for (size_t i = 0; i < count && error == 0; i++) {
         bool none;
 
-        error = find_no_route(search, &requests[HALVES * i], &errors[HALVES * i], &none);
+        error = find_no_route(search, &requests[SAMPLES * i], &errors[SAMPLES * i], &none);
         if (error == 0 && !none)
             error = add_candidate(search, &candidates[i]);
     }

@@ -573,7 +573,7 @@ typedef struct {
  *
  * Only for a target with kSCNetworkReachabilityOptionNotifyNetwork. If the target is scheduled, this gets the latest
  * evaluation, without a system call. Before the first callback, waysAreComplete and interfaceTypeIsKnown can be 0. If
- * the target is not scheduled, this queries the kernel, at least four queries for each interface, and may wait for
+ * the target is not scheduled, this queries the kernel, at least six queries for each interface, and may wait for
  * RTNL. In a sandbox without rtnetlink, the interfaces are not known: there are no ways.
  *
  * Fails as GetFlags does, or with an errno of reading /etc/resolv.conf.

@@ -202,6 +202,21 @@ TEST(half_of_a_default_route_makes_another_interface_a_way)
     expect_address(&view.ways[1].ipv6.gateway, "2001:db8:c::1");
 }
 
+/* The kernel does not find a route if packets from a prefix have another one with the same destination, unless a longer
+ * prefix leads over another interface. So of the samples of that half, one has a route out of "c", and one has none. */
+TEST(half_of_a_default_route_counts_beside_one_for_packets_from_a_prefix)
+{
+    SCOPED_TARGET bound = expect_bound("::", "c");
+
+    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_ip("-6 route add 4000::/3 via 2001:db8::1");
+    namespace_ip("-6 route add ::/1 via 2001:db8:c::1");
+    namespace_ip("-6 route add unreachable ::/1 from 2001:db8:c::2");
+    assert_int_equal(expect_flags_of(bound), R);
+    expect_ways("a c");
+    expect_address(&view.ways[1].ipv6.gateway, "2001:db8:c::1");
+}
+
 /* For IPv6, a socket would find it, too. */
 TEST(half_of_an_ipv4_default_route_makes_another_interface_a_way)
 {
