@@ -35,6 +35,13 @@ static const char *const commands[] = {
     "-6 route flush table 100",
     "route flush dev c",
     "-6 route flush dev c",
+    /* Of a VRF: over its port, and over an interface outside */
+    "route replace default via 10.9.0.2 dev p table 200 metric 15",
+    "route replace default via 203.0.113.1 dev c table 200 metric 25",
+    "-6 route replace default dev p table 200 metric 15",
+    "-6 route replace default via 2001:db8:c::1 dev c table 200 metric 25",
+    "route flush table 200",
+    "-6 route flush table 200",
     /* Rules */
     "rule add priority 100 not fwmark 1 lookup 100",
     "-6 rule add priority 100 not fwmark 1 lookup 100",

@@ -4,11 +4,13 @@
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "soak/oracle.h"
+#include "soak/results.h"
 #include "support/denial.h"
 #include "support/etc.h"
 #include "support/expect.h"
@@ -96,16 +98,40 @@ static const SCNetworkReachabilityWay *find_way(const SCNetworkReachabilityNetwo
     return NULL;
 }
 
-/* What the oracle cannot judge, it takes from the library: the way over the interface that the kernel chooses has the
- * path that it chooses. A VRF has the ways of its ports. A way of IPv6 that is missing: the oracle also goes by
- * sockets, and can find more. */
+/* The way over the interface that the kernel chooses has the path that it chooses. A VRF has the ways of its ports. */
 static SCNetworkReachabilityFlags wanted_flags(int family, const SCNetworkReachabilityDefaultPath *chosen,
-                                               const struct known_link *link, SCNetworkReachabilityFlags flags)
+                                               const struct known_link *link)
 {
-    if (link->is_vrf || (chosen->flags != 0 && chosen->interfaceIndex == link->index) ||
-        (family == AF_INET6 && flags == 0))
-        return flags;
-    return oracle_default_flags(family, link->name);
+    if (chosen->flags != 0 && chosen->interfaceIndex == link->index)
+        return chosen->flags;
+    return link->is_vrf ? 0 : oracle_default_flags(family, link->name);
+}
+
+/* `name`: of the interface, "": any. */
+static bool source_agrees(int family, const char *name, const SCNetworkReachabilityDefaultPath *path,
+                          struct text *ret_wrong)
+{
+    char text[INET6_ADDRSTRLEN] = "none", wanted_text[INET6_ADDRSTRLEN];
+    struct sockaddr_storage wanted;
+
+    if (path->flags == 0 || !oracle_default_source(family, name, &wanted) ||
+        results_addresses_agree(&path->source, &wanted))
+        return true;
+    (void)getnameinfo((const struct sockaddr *)&path->source, sizeof path->source, text, sizeof text, NULL, 0,
+                      NI_NUMERICHOST);
+    (void)getnameinfo((const struct sockaddr *)&wanted, sizeof wanted, wanted_text, sizeof wanted_text, NULL, 0,
+                      NI_NUMERICHOST);
+    text_add(ret_wrong, "the source of \"%s\" is %s, a socket's %s; ", name, text, wanted_text);
+    return false;
+}
+
+/* The way that the kernel chooses has its source. */
+static bool way_source_agrees(int family, const SCNetworkReachabilityDefaultPath *chosen, const struct known_link *link,
+                              const SCNetworkReachabilityDefaultPath *path, struct text *ret_wrong)
+{
+    const bool is_chosen = chosen->flags != 0 && chosen->interfaceIndex == link->index;
+
+    return source_agrees(family, is_chosen ? "" : link->name, path, ret_wrong);
 }
 
 static bool link_agrees(const struct known_links *links, const struct known_link *link,
@@ -117,16 +143,20 @@ static bool link_agrees(const struct known_links *links, const struct known_link
     SCNetworkReachabilityFlags ipv4 = 0, ipv6 = 0;
 
     if (may_be_a_way(links, link)) {
-        ipv4 = wanted_flags(AF_INET, &network->ipv4, link, ipv4_flags);
-        ipv6 = wanted_flags(AF_INET6, &network->ipv6, link, ipv6_flags);
+        ipv4 = wanted_flags(AF_INET, &network->ipv4, link);
+        ipv6 = wanted_flags(AF_INET6, &network->ipv6, link);
     } else if (way != NULL) { /* the kernel can choose the port of a bridge */
         ipv4 = network->ipv4.interfaceIndex == link->index ? network->ipv4.flags : 0;
         ipv6 = network->ipv6.interfaceIndex == link->index ? network->ipv6.flags : 0;
     }
     if (way != NULL && ipv4 == 0 && ipv6 == 0)
         text_add(ret_wrong, "\"%s\" is no way; ", link->name);
-    return is_equal(ipv4_flags, ipv4, "IPv4", link->name, ret_wrong) &&
-           is_equal(ipv6_flags, ipv6, "IPv6", link->name, ret_wrong) && (way == NULL || ipv4 != 0 || ipv6 != 0);
+    if (!is_equal(ipv4_flags, ipv4, "IPv4", link->name, ret_wrong) ||
+        !is_equal(ipv6_flags, ipv6, "IPv6", link->name, ret_wrong))
+        return false;
+    return way == NULL ||
+           ((ipv4 != 0 || ipv6 != 0) && way_source_agrees(AF_INET, &network->ipv4, link, &way->ipv4, ret_wrong) &&
+            way_source_agrees(AF_INET6, &network->ipv6, link, &way->ipv6, ret_wrong));
 }
 
 static bool ways_agree(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityWay *ways,
@@ -206,5 +236,6 @@ bool network_oracle_agrees(const SCNetworkReachabilityNetwork *network, const SC
         return servers;
     return is_equal(network->ipv4.flags, oracle_default_flags(AF_INET, ""), "IPv4", "", ret_wrong) &&
            is_equal(network->ipv6.flags, oracle_default_flags(AF_INET6, ""), "IPv6", "", ret_wrong) &&
-           ways_agree(network, ways, ret_wrong) && servers;
+           source_agrees(AF_INET, "", &network->ipv4, ret_wrong) &&
+           source_agrees(AF_INET6, "", &network->ipv6, ret_wrong) && ways_agree(network, ways, ret_wrong) && servers;
 }

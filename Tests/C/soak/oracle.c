@@ -478,8 +478,9 @@ static bool is_reached(struct query query, const uint8_t probe[16])
 }
 
 /* The flags of the first probe that matches a default route, or half of one. A route that only a socket shows is that
- * if both probes of the first half are reached. */
-static SCNetworkReachabilityFlags flags_of_default(int family, const struct spec *spec, unsigned oif)
+ * if both probes of the first half are reached. *ret: its query, if there are flags. */
+static SCNetworkReachabilityFlags flags_of_default_query(int family, const struct spec *spec, unsigned oif,
+                                                         struct query *ret)
 {
     static const uint8_t probes[2][3][16] = { { { 0, 0, 0, 1 }, { 1, 0, 0, 1 }, { 128, 0, 0, 1 } },
                                               { { 0x40, [15] = 1 }, { 0x20, [15] = 1 }, { 0x80, [15] = 1 } } };
@@ -500,6 +501,7 @@ static SCNetworkReachabilityFlags flags_of_default(int family, const struct spec
             reply.bits = 0;
         if (is_another_route(&reply, query.destination) && (i != 1 || is_reached(query, probes[family == AF_INET6][0])))
             reply.bits = 0;
+        *ret = query;
         if (reply.error == 0 && reply.bits <= 1 && reply.type != RTN_LOCAL && leaves_with_source(&query))
             return family == AF_INET ? flags_of_match(&query, &reply) : flags_of_address(&query);
         /* There is no route at all: only the other half of a default route is left to probe. */
@@ -507,6 +509,13 @@ static SCNetworkReachabilityFlags flags_of_default(int family, const struct spec
             i = 1;
     }
     return 0;
+}
+
+static SCNetworkReachabilityFlags flags_of_default(int family, const struct spec *spec, unsigned oif)
+{
+    struct query unused;
+
+    return flags_of_default_query(family, spec, oif, &unused);
 }
 
 /* ---- Without netlink -------------------------------------------------------------------------------------------- */
@@ -762,20 +771,39 @@ static bool is_none(const uint8_t address[16])
     return memcmp(address, none, 16) == 0;
 }
 
+static bool source_of_query(const struct query *query, struct sockaddr_storage *ret)
+{
+    uint8_t source[16];
+
+    if (has_legs(*query) || !can_connect(query, source))
+        return false;
+    if (is_none(source)) /* IPv4 packets may leave a link without an address */
+        return false;
+    *ret = socket_address(query->family, source, 0);
+    return true;
+}
+
 bool oracle_source(const struct spec *spec, struct sockaddr_storage *ret)
 {
     const struct query query = query_of_spec(spec);
     struct query sourceless = query;
-    uint8_t source[16];
 
     sourceless.source = NULL;
-    if (spec_is_default_path(spec) || denial_uses_sockets() || has_legs(query) || has_legs(sourceless) ||
-        !can_connect(&query, source))
+    return !spec_is_default_path(spec) && !denial_uses_sockets() && !has_legs(sourceless) &&
+           source_of_query(&query, ret);
+}
+
+bool oracle_default_source(int family, const char *interface, struct sockaddr_storage *ret)
+{
+    const struct spec any = { .options = 0 };
+    const unsigned oif = interface[0] != '\0' ? if_nametoindex(interface) : 0;
+    struct query query;
+
+    if (denial_uses_sockets() || (interface[0] != '\0' && oif == 0) ||
+        flags_of_default_query(family, &any, oif, &query) == 0)
         return false;
-    if (is_none(source)) /* IPv4 packets may leave a link without an address */
-        return false;
-    *ret = socket_address(query.family, source, 0);
-    return true;
+    query.fib_match = false;
+    return source_of_query(&query, ret);
 }
 
 static void open_socket(void *fd)

@@ -20,6 +20,9 @@ SCNetworkReachabilityFlags oracle_flags_without_peers(const struct spec *spec);
 /* The flags of the default path of a family: of the one that the kernel chooses, or out of an interface ("": any). */
 SCNetworkReachabilityFlags oracle_default_flags(int family, const char *interface);
 
+/* The source address of packets that take it. False: not known. */
+bool oracle_default_source(int family, const char *interface, struct sockaddr_storage *ret);
+
 /* Calls a function with each message of a dump of the links. */
 struct nlmsghdr;
 void oracle_dump_links(void (*add)(const struct nlmsghdr *message, void *info), void *info);
