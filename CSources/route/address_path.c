@@ -280,20 +280,24 @@ int address_path_try_other_legs(struct route_query *query, struct path *path)
     return 0;
 }
 
-/* RTM_F_FIB_MATCH does not return the source address of packets. A plain query out of the path's interface does. If a
- * packet leaves a VRF, its source is an address of the VRF: only a query out of the VRF returns it. */
+/* RTM_F_FIB_MATCH does not return the source address of packets. A plain query does, unless the kernel chooses another
+ * leg: then one out of the path's interface. Not the latter first: a rule for that interface can refuse it, and the reply
+ * is an on-link route that does not exist. If a packet leaves a VRF, its source is an address of the VRF: only a query
+ * out of the VRF returns it. */
 int address_path_add_source(struct route_query *query, struct path *path)
 {
-    uint32_t oif = path->index;
     struct route route;
+    bool is_outside;
     int error;
 
     if ((query->extras & QUERY_SOURCE) == 0 || path->source.family != AF_UNSPEC || !path_is_usable(path) ||
         query->question->local.family != AF_UNSPEC) /* evaluate_questions adds this one */
         return 0;
-    if ((path->flags & kSCNetworkReachabilityFlagsIsLocalAddress) == 0 && route_query_is_outside(query, oif))
-        oif = query->request.oif;
-    error = route_query_plain(query, oif, &route);
+    is_outside = (path->flags & kSCNetworkReachabilityFlagsIsLocalAddress) == 0 &&
+                 route_query_is_outside(query, path->index);
+    error = route_query_plain(query, query->request.oif, &route);
+    if (!is_outside && query->request.oif != path->index && (error != 0 || route.oif != path->index))
+        error = route_query_plain(query, path->index, &route);
     if (error == 0)
         path->source = route.source;
     return route_query_failure(error);

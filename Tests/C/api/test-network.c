@@ -135,6 +135,19 @@ TEST(a_default_route_for_packets_from_a_prefix_counts)
     expect_address(&view.network.ipv6.gateway, "2001:db8:c::1");
 }
 
+/* Out of the interface, the kernel's reply would be an on-link route, with the first address. */
+TEST(a_rule_for_packets_out_of_an_interface_does_not_change_the_source_of_others)
+{
+    namespace_ip("address delete 192.0.2.2/24 dev a");
+    namespace_ip("address add 10.98.0.1/32 dev a");
+    namespace_ip("address add 192.0.2.2/24 dev a");
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("rule add priority 101 oif a unreachable");
+    expect_ways("a");
+    expect_address(&view.network.ipv4.source, "192.0.2.2");
+    expect_address(&view.ways[0].ipv4.source, "192.0.2.2");
+}
+
 static void add_third_pair(void)
 {
     namespace_ip("link add name e type veth peer name f");
