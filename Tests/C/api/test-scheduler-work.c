@@ -61,6 +61,20 @@ static SCNetworkReachabilityRef make_due(struct queue *queue, struct listener *l
     return target;
 }
 
+/* Opens the queue, and takes the work of a new target from it. */
+static SCNetworkReachabilityRef open_and_take(struct queue *queue, struct listener *listener, struct queue_work *work)
+{
+    SCNetworkReachabilityRef target;
+
+    queue_open(queue, 0);
+    target = expect_target(FAR);
+    listener_set(listener, queue, target);
+    assert_true(queue_set(queue, target));
+    observer_add_gateway_route();
+    assert_true(queue_take(queue, work));
+    return target;
+}
+
 /* A queue, and a target whose work was taken from it. */
 static struct {
     struct queue queue;
@@ -233,14 +247,8 @@ TEST(a_target_whose_work_is_never_run_gets_no_more_callbacks)
     struct queue queue;
     struct listener listener;
     struct queue_work lost;
-    SCNetworkReachabilityRef target;
+    SCNetworkReachabilityRef target = open_and_take(&queue, &listener, &lost);
 
-    queue_open(&queue, 0);
-    target = expect_target(FAR);
-    listener_set(&listener, &queue, target);
-    assert_true(queue_set(&queue, target));
-    observer_add_gateway_route();
-    assert_true(queue_take(&queue, &lost));
     observer_delete_route();
     observer_add_gateway_route();
     assert_int_equal(queue_performs(&queue), 1);
@@ -374,14 +382,8 @@ TEST(a_second_run_does_not_run_the_next_work)
     struct queue queue;
     struct listener listener;
     struct queue_work work;
-    SCNetworkReachabilityRef target;
+    SCNetworkReachabilityRef target = open_and_take(&queue, &listener, &work);
 
-    queue_open(&queue, 0);
-    target = expect_target(FAR);
-    listener_set(&listener, &queue, target);
-    assert_true(queue_set(&queue, target));
-    observer_add_gateway_route();
-    assert_true(queue_take(&queue, &work));
     listener.queue = NULL;
     run(&work);
     observer_delete_route();

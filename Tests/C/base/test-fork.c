@@ -1113,18 +1113,16 @@ static void end_if_hooks_child(SCNetworkReachabilityRef target)
     child_end();
 }
 
-TEST(a_child_of_a_contexts_hook_is_refused)
+/* The first hook has number 0. */
+static void fork_in_hook_number(int number)
 {
-    SCNetworkReachabilityContext context = { 0, &retained, fork_in_retain, fork_in_release, NULL };
-    SCNetworkReachabilityRef target;
-    SCBoolean set;
-
-    target = target_behind(1);
-    retained = given_up = 0;
-
     hook_child = -1;
-    hooks_until_fork = 0;
-    set = SCNetworkReachabilitySetCallback(target, ignore, &context);
+    hooks_until_fork = number;
+}
+
+/* `set` is what the call returned that forked in a hook. It succeeds in the parent and fails in the child. */
+static void expect_set_in_parent_alone(SCNetworkReachabilityRef target, SCBoolean set)
+{
     if (hook_child == 0) {
         assert_false(set);
         assert_int_equal(SCError(), ECHILD);
@@ -1132,17 +1130,27 @@ TEST(a_child_of_a_contexts_hook_is_refused)
     end_if_hooks_child(target);
     child_expect_end(hook_child);
     assert_true(set);
+}
 
-    hook_child = -1;
-    hooks_until_fork = 1; /* the retain of the new context, then the release of the old */
+TEST(a_child_of_a_contexts_hook_is_refused)
+{
+    SCNetworkReachabilityContext context = { 0, &retained, fork_in_retain, fork_in_release, NULL };
+    SCNetworkReachabilityRef target;
+
+    target = target_behind(1);
+    retained = given_up = 0;
+
+    fork_in_hook_number(0);
+    expect_set_in_parent_alone(target, SCNetworkReachabilitySetCallback(target, ignore, &context));
+
+    fork_in_hook_number(1); /* the retain of the new context, then the release of the old */
     assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
     if (hook_child == 0)
         SCNetworkReachabilityRelease(target);
     end_if_hooks_child(NULL);
     child_expect_end(hook_child);
 
-    hook_child = -1;
-    hooks_until_fork = 0;
+    fork_in_hook_number(0);
     SCNetworkReachabilityRelease(target);
     end_if_hooks_child(NULL);
     child_expect_end(hook_child);
@@ -1154,25 +1162,15 @@ TEST(a_child_of_a_schedulers_hook_is_refused)
 {
     SCNetworkReachabilityScheduler scheduler = { 0, &retained, fork_in_retain, fork_in_release, perform };
     SCNetworkReachabilityRef target;
-    SCBoolean set;
 
     require_threads();
     target = target_behind(1);
     retained = given_up = 0;
 
-    hook_child = -1;
-    hooks_until_fork = 0;
-    set = SCNetworkReachabilitySetScheduler(target, &scheduler);
-    if (hook_child == 0) {
-        assert_false(set);
-        assert_int_equal(SCError(), ECHILD);
-    }
-    end_if_hooks_child(target);
-    child_expect_end(hook_child);
-    assert_true(set);
+    fork_in_hook_number(0);
+    expect_set_in_parent_alone(target, SCNetworkReachabilitySetScheduler(target, &scheduler));
 
-    hook_child = -1;
-    hooks_until_fork = 0;
+    fork_in_hook_number(0);
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     end_if_hooks_child(target);
     child_expect_end(hook_child);

@@ -728,14 +728,20 @@ TEST(mounted_hosts_edited_in_place_is_read_again)
     expect_elsewhere();
 }
 
-/* For example, a link to the directory of the current configuration. */
-TEST(a_symlink_on_the_way_to_hosts_may_change)
+/* Only the second has the name's address. */
+static void make_two_hosts_directories(void)
 {
     etc_make_directory("/run/own"); /* the library has not seen it before */
     etc_make_directory("/run/own/a");
     etc_make_directory("/run/own/b");
     etc_write("/run/own/a/hosts", "# none\n");
     etc_write("/run/own/b/hosts", ELSEWHERE " v4only.test\n");
+}
+
+/* For example, a link to the directory of the current configuration. */
+TEST(a_symlink_on_the_way_to_hosts_may_change)
+{
+    make_two_hosts_directories();
     etc_link("/run/own/current", "a");
     etc_link(ETC_HOSTS, "../run/own/current/hosts");
     begin_with_an_address_elsewhere();
@@ -745,11 +751,7 @@ TEST(a_symlink_on_the_way_to_hosts_may_change)
 
 TEST(a_directory_on_the_way_to_hosts_may_be_replaced)
 {
-    etc_make_directory("/run/own"); /* the library has not seen it before */
-    etc_make_directory("/run/own/a");
-    etc_make_directory("/run/own/b");
-    etc_write("/run/own/a/hosts", "# none\n");
-    etc_write("/run/own/b/hosts", ELSEWHERE " v4only.test\n");
+    make_two_hosts_directories();
     etc_link(ETC_HOSTS, "/run/own/a/hosts");
     begin_with_an_address_elsewhere();
     assert_int_equal(renameat2(AT_FDCWD, "/run/own/a", AT_FDCWD, "/run/own/b", RENAME_EXCHANGE), 0);
