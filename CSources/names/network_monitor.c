@@ -202,9 +202,15 @@ static int find_first(const struct network_monitor *network_monitor, struct netw
 {
     struct round_cache cache = ROUND_CACHE_EMPTY;
     struct dependencies ignored;
-    const int error = network_path_find(NULL, network_monitor->service.netns, &cache, network_monitor->watch.questions,
-                                        ret, &ignored);
+    struct questions *questions;
+    int error;
 
+    runloop_lock(network_monitor->service.loop); /* the loop's thread can replace them */
+    questions = network_monitor->watch.questions;
+    counted_retain(&questions->counted);
+    runloop_unlock(network_monitor->service.loop);
+    error = network_path_find(NULL, network_monitor->service.netns, &cache, questions, ret, &ignored);
+    questions_release(questions);
     round_cache_clear(&cache);
     return error;
 }

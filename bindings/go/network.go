@@ -50,7 +50,7 @@ type Network struct {
 }
 
 // CurrentNetwork returns all default paths of the calling thread's network namespace now. It queries the kernel, at
-// least four queries for each interface.
+// least six queries for each interface.
 func CurrentNetwork() (Network, error) {
 	t, err := newNetworkTarget()
 	if err != nil {

@@ -163,7 +163,7 @@ def check_socket(connection: Connection) -> Path:
 def network() -> Network:
     """All default paths and name servers of the calling thread's network namespace now. Raises ReachabilityError.
 
-    Queries the kernel, at least four queries for each interface. watch_network() follows the changes.
+    Queries the kernel, at least six queries for each interface. watch_network() follows the changes.
     """
     target = create_network_target()
     try:
