@@ -116,8 +116,10 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
 {
     struct network_monitor *network_monitor = monitor_of_watch(watch);
     struct network_path *network;
-    struct dependencies dependencies;
-    const int error = network_path_find(rtnetlink, netns, cache, questions, &network, &dependencies);
+    struct dependencies dependencies = { 0 };
+    const int error = rtnetlink != NULL
+                          ? network_path_find(rtnetlink, netns, cache, questions, &network, &dependencies)
+                          : network_path_query(netns, questions, &network); /* no message says which links there are */
 
     if (error != 0)
         return error;

@@ -561,6 +561,26 @@ TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_kernel_is_poll
     EXPECT_SOON(&far, R);
 }
 
+TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_ways_are_polled)
+{
+    struct watcher watcher;
+
+    namespace_add_second_pair();
+    namespace_ip("link set dev c down");
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    watcher_schedule(&watcher, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork));
+    EXPECT_SOON(&watcher, R);
+    assert_int_equal(network_of(watcher.target).wayCount, 1);
+    namespace_ip("link set dev c up");
+    namespace_ip("route add default via 203.0.113.1 metric 2");
+    EXPECT_SOON(&watcher, R);
+    assert_int_equal(network_of(watcher.target).wayCount, 2);
+    namespace_ip("link delete dev c");
+    EXPECT_SOON(&watcher, R);
+    assert_int_equal(network_of(watcher.target).wayCount, 1);
+    watcher_stop(&watcher);
+}
+
 /* One of the two ways to receive messages is enough. */
 static void expect_no_polling(void)
 {
