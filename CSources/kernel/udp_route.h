@@ -8,8 +8,8 @@
  * For a packet with a source address from a socket that is bound to an interface, the kernel uses only routes over that
  * interface. A query with both uses the others, too. And a query without a source does not choose a source.
  *
- * A machine without IPv6 routes needs this for each IPv6 question outside run loops. To open and close a
- * socket takes as long as all else, so one is kept. It is not connected between requests.
+ * A machine without IPv6 routes needs this for each IPv6 question outside run loops. To open and close a socket takes
+ * as long as all else, so one is kept. It is not connected between requests.
  */
 
 #include "kernel/rtnetlink.h"

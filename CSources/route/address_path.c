@@ -280,10 +280,10 @@ int address_path_try_other_legs(struct route_query *query, struct path *path)
     return 0;
 }
 
-/* RTM_F_FIB_MATCH does not return the source address of packets. A plain query does, unless the kernel chooses another
- * leg: then one out of the path's interface. Not the latter first: a rule for that interface can refuse it, and the
- * reply is an on-link route that does not exist. If a packet leaves a VRF, its source is an address of the VRF: only a
- * query out of the VRF returns it. */
+/* RTM_F_FIB_MATCH does not return the source address of packets. A plain query does. If the kernel chooses another leg
+ * for it, a second one names the path's interface. The first one does not: if a rule refuses packets out of that
+ * interface, the kernel replies with an on-link route that does not exist. If a packet leaves a VRF, its source is an
+ * address of the VRF, and only a query out of the VRF returns it. */
 int address_path_add_source(struct route_query *query, struct path *path)
 {
     struct route route;

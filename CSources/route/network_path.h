@@ -41,7 +41,8 @@ int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct r
                       const struct questions *questions, struct network_path **ret,
                       struct dependencies *ret_dependencies);
 
-/* For one call: over sockets of its own. May wait for RTNL. Returns 0 or an errno. */
+/* Over sockets of its own: for a call, or where a sandbox refuses all messages. May wait for RTNL. Returns 0 or an
+ * errno. */
 int network_path_query(struct netns *netns, const struct questions *questions, struct network_path **ret);
 
 /* Whether there is no difference that a program may see. */

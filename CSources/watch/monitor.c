@@ -311,7 +311,8 @@ int monitor_isolate(SCRunLoopRef loop, struct path_watch *watch)
     return error;
 }
 
-static void run_now_locked(SCRunLoopRef loop, struct path_watch *watch)
+/* The path that is being found is not the last one: another evaluation follows. */
+static void set_outdated_locked(SCRunLoopRef loop, struct path_watch *watch)
 {
     atomic_store(&watch->outdated, true);
     if (watch->monitor != NULL)
@@ -323,7 +324,7 @@ void monitor_evaluate_again(SCRunLoopRef loop, struct path_watch *watch)
     runloop_lock(loop);
     if (watch->monitor != NULL)
         store_evaluate_again(&watch->monitor->store, watch);
-    run_now_locked(loop, watch);
+    set_outdated_locked(loop, watch);
     runloop_unlock(loop);
 }
 
@@ -338,7 +339,7 @@ void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct q
     watch->questions = questions;
     if (watch->monitor != NULL)
         store_replace_questions(&watch->monitor->store, watch);
-    run_now_locked(loop, watch);
+    set_outdated_locked(loop, watch);
     runloop_unlock(loop);
     questions_release(before);
 }
