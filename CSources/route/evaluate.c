@@ -48,24 +48,41 @@ static bool has_known_prefix(const struct route *route, const struct address *de
     return route->prefix_length != ROUTE_QUERY_PREFIX_UNKNOWN && !is_another_route(route, destination);
 }
 
-/* Two samples of one half have no longer prefix in common. Few routes lead to the sample that is a global address, and
- * none to the others, besides the default route or half of one: that is sure enough for a route that a query returns.
- * One that only a socket uses must lead to both samples. `sample`: the number of the one that was reached. Returns 0 or
- * an errno. */
-static int confirm_default_route(struct route_query *query, const struct address samples[SAMPLES], size_t sample,
-                                 bool by_socket, bool *ret)
+/* For each of the IPv6 samples in the first half, addresses that have only half of a default route in common with it.
+ * A longer prefix can lead to the first of them. */
+#define WITNESSES 2
+static const struct address witnesses[SAMPLES - 1][WITNESSES] = {
+    { { AF_INET6, { 0x20, [15] = 1 } }, { AF_INET6, { 0x10, [15] = 1 } } },
+    { { AF_INET6, { 0x40, [15] = 1 } }, { AF_INET6, { 0x60, [15] = 1 } } },
+};
+
+/* Whether the query for a witness returns a default route, or one with an unknown prefix. Returns 0 or an errno. */
+static int query_witness(struct route_query *query, const struct address *witness, bool *ret)
 {
+    const struct address sample = query->request.destination;
     struct route route;
     int error;
+
+    query->request.destination = *witness;
+    error = route_query_match(query, &route);
+    *ret = error == 0 && (!has_known_prefix(&route, witness) || is_default_route(&route));
+    query->request.destination = sample;
+    return route_query_failure(error);
+}
+
+/* Few routes lead to the sample that is a global address, and none to the others, besides the default route or half of
+ * one: that is sure enough for a route that a query returns. One that only a socket uses must lead to the first
+ * witness, too. `sample`: the number of the one that was reached. Returns 0 or an errno. */
+static int confirm_default_route(struct route_query *query, size_t sample, bool by_socket, bool *ret)
+{
+    int error = 0;
 
     *ret = !by_socket && sample != SAMPLE_GLOBAL;
     if (*ret || sample == SAMPLES - 1)
         return 0;
-    query->request.destination = samples[sample == 0 ? 1 : 0];
-    error = route_query_match(query, &route);
-    *ret = error == 0 && (!has_known_prefix(&route, &query->request.destination) || is_default_route(&route));
-    query->request.destination = samples[sample];
-    return route_query_failure(error);
+    for (size_t i = 0; i < (by_socket ? 1 : WITNESSES) && error == 0 && !*ret; i++)
+        error = query_witness(query, &witnesses[sample][i], ret);
+    return error;
 }
 
 /* `match` is the default route that matches the sample in `query->request`. */
@@ -125,8 +142,7 @@ static int find_default_of_family(struct route_query *query, const struct addres
         query->request.destination = samples[i];
         error = route_query_match(query, &route);
         if (error == 0 && !has_known_prefix(&route, &samples[i]))
-            error = confirm_default_route(query, samples, i, route.prefix_length == ROUTE_QUERY_PREFIX_UNKNOWN,
-                                          &confirmed);
+            error = confirm_default_route(query, i, route.prefix_length == ROUTE_QUERY_PREFIX_UNKNOWN, &confirmed);
         if (error == 0 && (confirmed || is_default_route(&route)))
             return evaluate_default_route(query, &route, ret);
         if (error != 0 && route_query_path_from_error(query, error, ret) != 0)

@@ -248,6 +248,13 @@ TEST(an_ipv6_default_route_can_share_its_nexthop_object_with_a_longer_prefix)
     assert_int_equal(view.network.ipv6.flags, R);
 }
 
+TEST(half_of_an_ipv6_default_route_can_share_its_nexthop_object_with_a_longer_prefix)
+{
+    namespace_share_nexthop("2001:db8:c::1", "c", "::/1", "4000::/3");
+    expect_ways("c");
+    assert_int_equal(view.network.ipv6.flags, R);
+}
+
 /* The kernel chooses a route for all packets over another interface. */
 TEST(a_default_route_for_packets_from_a_prefix_makes_another_interface_a_way)
 {

@@ -484,6 +484,9 @@ static SCNetworkReachabilityFlags flags_of_default_query(int family, const struc
 {
     static const uint8_t probes[2][3][16] = { { { 0, 0, 0, 1 }, { 1, 0, 0, 1 }, { 128, 0, 0, 1 } },
                                               { { 0x40, [15] = 1 }, { 0x20, [15] = 1 }, { 0x80, [15] = 1 } } };
+    static const uint8_t last_quarter[16] = {
+        0x60, [15] = 1
+    }; /* of the first half; a longer prefix may have 4000::1 */
 
     if (spec->local.family != 0 && spec->local.family != family)
         return 0;
@@ -499,7 +502,8 @@ static SCNetworkReachabilityFlags flags_of_default_query(int family, const struc
         if (reply.error == 0 && reply.bits == BITS_UNKNOWN && i < 2 &&
             is_reached(query, probes[family == AF_INET6][1 - i]))
             reply.bits = 0;
-        if (is_another_route(&reply, query.destination) && (i != 1 || is_reached(query, probes[family == AF_INET6][0])))
+        if (is_another_route(&reply, query.destination) &&
+            (i != 1 || is_reached(query, probes[1][0]) || is_reached(query, last_quarter)))
             reply.bits = 0;
         *ret = query;
         if (reply.error == 0 && reply.bits <= 1 && reply.type != RTN_LOCAL && leaves_with_source(&query))
