@@ -154,6 +154,9 @@ struct inquiry {
     struct question_memory memory;
 };
 
+/* Reads whether gateways respond, if the filter passes the messages about that. Before queries for routes are sent. */
+void reply_read_gateways(struct monitor *monitor);
+
 /* Finds the route that leads to the watch. If the watch can have the path of its entry, *ret_joined is set, and nothing
  * else; else *ret is the reply. Returns 0 or an errno. */
 int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret_joined, struct reply *ret);

@@ -20,8 +20,9 @@
 
 /* ---- Gateways --------------------------------------------------------------------------------------------------- */
 
-/* Reads whether gateways respond, now that the filter passes the messages about that. */
-static void read_gateways(struct monitor *monitor)
+/* If a gateway fails between a query for a route and this one, the route has the failed gateway, and the message about
+ * the failure shows the state that is known already: nothing would mark the route. So this query comes first. */
+void reply_read_gateways(struct monitor *monitor)
 {
     struct gateways *gateways = &monitor->gateways;
     uint16_t state;
@@ -381,7 +382,7 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
     int error = 0;
 
     *ret_joined = false;
-    read_gateways(monitor);
+    reply_read_gateways(monitor);
     if (inquiry->can_share)
         error = match_query(monitor, &inquiry->questions->items[0], &match);
     if (error == 0 && match.kind == REPLY_ROUTE && join(monitor, &match)) {

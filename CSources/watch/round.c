@@ -217,6 +217,9 @@ static void begin_batch(struct monitor *monitor, size_t limit)
         return;
     runloop_lock(monitor->service.loop);
     open_filter_locked(monitor);
+    runloop_unlock(monitor->service.loop);
+    reply_read_gateways(monitor);
+    runloop_lock(monitor->service.loop);
     if (store_prepare(store, limit) >= BATCH_MINIMUM) {
         for (struct list *node = store->due.next; node != &store->due && count < limit; node = node->next) {
             const struct entry *entry = container_of(node, const struct entry, node);

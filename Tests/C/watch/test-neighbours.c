@@ -3,18 +3,25 @@
  * The kernel's choice among routes depends on its neighbours: IPv6 avoids gateways that do not respond, and so does
  * IPv4 among equal default routes. A redirect to an IPv6 neighbour counts for one address.
  */
+#include <arpa/inet.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel/neighbours.h"
 #include "support/crowd.h"
 #include "support/idle.h"
 #include "support/namespace.h"
 #include "support/router.h"
 #include "support/time_limit.h"
 #include "support/watcher.h"
+
+int __real_neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
+                            uint16_t *ret_state);
+int __wrap_neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
+                            uint16_t *ret_state);
 
 #define LLADDR " lladdr 02:00:00:00:00:01 "
 
@@ -164,6 +171,68 @@ TEST_EACH(the_better_of_equal_ipv4_gateways_begins_to_respond, equal_rows)
     EXPECT_QUIET(&watcher);
     RESPOND("192.0.2.1", "a");
     EXPECT_CHANGE_OVER(&watcher, R, "a");
+}
+
+static bool fails_before_read; /* the gateway over "a", just before the library reads its state */
+
+int __wrap_neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
+                            uint16_t *ret_state)
+{
+    if (fails_before_read && index == if_nametoindex("a")) {
+        fails_before_read = false;
+        namespace_ip("neigh change 192.0.2.1 dev a nud failed");
+    }
+    return __real_neighbours_query(rtnetlink, index, address, ret_state);
+}
+
+static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)flags;
+    (void)info;
+}
+
+static void schedule_path(SCNetworkReachabilityRef *ret, const char *format, unsigned number, SCRunLoopRef loop)
+{
+    char address[INET_ADDRSTRLEN];
+
+    snprintf(address, sizeof address, format, number);
+    *ret = expect_option(address, kSCNetworkReachabilityOptionNotifyPath);
+    assert_true(SCNetworkReachabilitySetCallback(*ret, note_call, NULL));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(*ret, loop, kSCRunLoopDefaultMode));
+}
+
+/* The targets before them decide with which queries the kernel's replies come together. */
+static void expect_failure_noticed(unsigned before)
+{
+    enum { BEHIND = 20, MOST = 2 * BEHIND };
+    SCNetworkReachabilityRef targets[MOST];
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    RESPOND("192.0.2.1", "a");
+    fails_before_read = true;
+    for (unsigned i = 0; i < before; i++)
+        schedule_path(&targets[i], "192.0.2.%u", 100 + i, loop);
+    for (unsigned i = before; i < before + BEHIND; i++)
+        schedule_path(&targets[i], "198.51.100.%u", 1 + i, loop);
+    assert_true(idle_perform(loop) >= 0);
+    assert_false(fails_before_read);
+    for (unsigned i = 0; i < before + BEHIND; i++) {
+        assert_true(SCNetworkReachabilityGetLastPath(targets[i], &path));
+        if (i >= before && path.interfaceIndex != if_nametoindex("c"))
+            fail_msg("with %u targets before, target %u has the failed gateway", before, i - before);
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
+        SCNetworkReachabilityRelease(targets[i]);
+    }
+    SCRunLoopRelease(loop);
+}
+
+TEST(a_gateway_fails_between_the_queries_for_routes_and_that_for_its_state)
+{
+    add_equal_routes();
+    for (unsigned before = 0; before < 20; before++)
+        expect_failure_noticed(before);
 }
 
 /* The second route comes later, so only the message about it says that there are equal ones. */
