@@ -120,16 +120,22 @@ static bool has_choice(const struct equal_routes *routes, const struct equal_rou
     return item->is_leg || has_equal(routes, item);
 }
 
+/* A gateway can be that of several routes, with several metrics. Only the choice of one of them matters, but which is not
+ * known: the kernel removes routes of a link without a message. */
 bool equal_routes_are_possible(const struct equal_routes *routes, uint32_t index, const struct address *gateway)
 {
+    bool found = false;
+
     for (unsigned i = 0; routes->known && i < routes->count; i++) {
         const struct equal_route *item = &routes->items[i];
 
-        if (item->table == RT_TABLE_MAIN && item->index == index && address_equal(&item->gateway, gateway) &&
-            !has_choice(routes, item))
-            return false;
+        if (item->table != RT_TABLE_MAIN || item->index != index || !address_equal(&item->gateway, gateway))
+            continue;
+        if (has_choice(routes, item))
+            return true;
+        found = true;
     }
-    return true;
+    return !found;
 }
 
 void equal_routes_hold(const struct equal_routes *routes, struct gateways *gateways)

@@ -161,6 +161,23 @@ TEST_EACH(one_of_equal_ipv4_gateways_fails_and_comes_back, equal_rows)
     EXPECT_CHANGE_OVER(&watcher, R, "a");
 }
 
+/* The second route has no equal, but the first one has. Two targets share an answer. */
+TEST(one_of_equal_ipv4_gateways_fails_which_has_another_route)
+{
+    SCOPED_TARGET other = expect_target("198.51.100.8");
+
+    add_equal_routes();
+    namespace_ip("route append default via 192.0.2.1 dev a metric 200");
+    RESPOND("192.0.2.1", "a");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
+    EXPECT_QUIET(&watcher);
+    EXPECT_INTERFACE(watcher.target, "a");
+    namespace_ip("neigh change 192.0.2.1 dev a nud failed");
+    EXPECT_CHANGE_OVER(&watcher, R, "c");
+    SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode);
+}
+
 /* No path has had it: it failed before. */
 TEST_EACH(the_better_of_equal_ipv4_gateways_begins_to_respond, equal_rows)
 {
