@@ -120,8 +120,8 @@ static bool has_choice(const struct equal_routes *routes, const struct equal_rou
     return item->is_leg || has_equal(routes, item);
 }
 
-/* A gateway can be that of several routes, with several metrics. Only the choice of one of them matters, but which is not
- * known: the kernel removes routes of a link without a message. */
+/* A gateway can be that of several routes, with several metrics. Which of them packets use is not known: the kernel
+ * removes the routes of a link without a message. So an equal of any of them counts. */
 bool equal_routes_are_possible(const struct equal_routes *routes, uint32_t index, const struct address *gateway)
 {
     bool found = false;
