@@ -87,7 +87,8 @@ static int start_dump(struct reading *reading)
 
 /* ---- A few routes, over the socket for requests ------------------------------------------------------------------ */
 
-#define REST_LIMIT 2 /* datagrams; it is cheaper to read so many than to open a socket */
+#define REST_LIMIT 2                            /* datagrams; it is cheaper to read so many than to open a socket */
+#define FULL       (NETLINK_BUFFER_SIZE - 4096) /* bytes */
 
 static bool has_end_of_dump(const struct reading *reading)
 {
@@ -121,7 +122,8 @@ static bool read_rest(struct reading *reading, unsigned limit)
 }
 
 /* Another dump can only begin when this one has ended: by its end, or by that of the socket. It is closed only if
- * another one can be opened: a sandbox may refuse that. */
+ * another one can be opened: a sandbox may refuse that. After a full datagram, the rest is not tried: for each that is
+ * read, the kernel fills another one, which takes longer than to open a socket. */
 static int end_dump(struct reading *reading)
 {
     struct netns_handle *netns = reading->rtnetlink->netns;
@@ -129,7 +131,7 @@ static int end_dump(struct reading *reading)
     const uint32_t sequence = netlink->sequence;
     int error;
 
-    if (read_rest(reading, REST_LIMIT))
+    if (reading->length < FULL && read_rest(reading, REST_LIMIT))
         return 0;
     error = netns_handle_run(netns, open_requests, &probe);
     if (error != 0)
