@@ -30,7 +30,7 @@ enum owed { OWED_AVAILABLE = 1 << 0, OWED_METERED = 1 << 1, OWED_CONNECTIVITY = 
 struct _ReachabilityNetworkMonitor {
     GObject parent;
     GMainContext *context;
-    GSource *source; /* NULL until init has succeeded */
+    GSource *source; /* NULL until init has opened the run loop */
 
     GMutex lock; /* of all that follows */
     SCRunLoopRef loop;
@@ -300,14 +300,17 @@ static gboolean initialize(GInitable *initable, GCancellable *cancellable, GErro
                             SCErrorString(status));
         return FALSE;
     }
-    manager_open(&self->manager, G_OBJECT(self), on_manager_change);
-    g_mutex_lock(&self->lock); /* another thread may run the context as soon as the source is attached */
-    self->manager_state = manager_state(&self->manager);
     self->source = new_source(self);
+    manager_open(&self->manager, G_OBJECT(self), on_manager_change);
+    /* Another thread may run the context: a change of the manager may have come, and the source runs once attached. */
+    g_mutex_lock(&self->lock);
+    self->manager_state = manager_state(&self->manager);
     watch_descriptor_locked(self);
     self->available = is_available(self);
     self->metered = self->manager_state.metered;
     self->connectivity = self->available ? self->manager_state.connectivity : G_NETWORK_CONNECTIVITY_LOCAL;
+    self->owed = 0; /* the program was given nothing before this */
+    arm_locked(self);
     g_mutex_unlock(&self->lock);
     g_source_attach(self->source, self->context);
     return TRUE;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts, threads, and the end of monitors. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdio.h>
 
 #include "scene.h"
@@ -105,6 +107,55 @@ static void program_that_never_runs_its_context_gets_current_answers(struct scen
     g_assert_true(g_network_monitor_get_network_available(scene->monitor));
     g_assert_cmpuint(scene->changed, ==, 0);
     g_assert_cmpuint(scene_count_descriptors(), ==, descriptors);
+}
+
+/* ---- A manager that changes while a monitor is made ------------------------------------------------------------- */
+
+static gboolean manager_changes_at_once;
+
+/* The module calls these two instead of GLib's. */
+G_MODULE_EXPORT GDBusProxy *g_dbus_proxy_new_for_bus_sync(GBusType type, GDBusProxyFlags flags,
+                                                          GDBusInterfaceInfo *info, const char *name, const char *path,
+                                                          const char *interface, GCancellable *cancellable,
+                                                          GError **error)
+{
+    (void)type, (void)flags, (void)info, (void)name, (void)path, (void)interface, (void)cancellable, (void)error;
+    return manager_changes_at_once ? g_object_new(G_TYPE_DBUS_PROXY, NULL) : NULL;
+}
+
+static gpointer report_change(gpointer proxy)
+{
+    g_object_notify(proxy, "g-name-owner");
+    return NULL;
+}
+
+/* As soon as the monitor listens, another thread reports a change: one that runs the context. */
+G_MODULE_EXPORT gulong g_signal_connect_data(gpointer object, const char *signal, GCallback handler, gpointer data,
+                                             GClosureNotify destroy, GConnectFlags flags)
+{
+    gulong (*connect)(gpointer, const char *, GCallback, gpointer, GClosureNotify, GConnectFlags);
+    gulong id;
+
+    *(void **)&connect = dlsym(RTLD_NEXT, "g_signal_connect_data");
+    id = connect(object, signal, handler, data, destroy, flags);
+    if (g_str_equal(signal, "notify::g-name-owner"))
+        g_thread_join(g_thread_new("report", report_change, object));
+    return id;
+}
+
+static void manager_may_change_while_a_monitor_is_made(struct scene *scene)
+{
+    struct scene other = { 0 };
+    GNetworkMonitor *monitor;
+
+    manager_changes_at_once = TRUE;
+    monitor = scene_monitor(&other);
+    manager_changes_at_once = FALSE;
+    scene_settle();
+    g_assert_cmpuint(other.changed, ==, 0); /* it has told nothing yet that can differ */
+    scene_default(scene, WRITER_DELETE);
+    scene_await(&other, 1);
+    g_object_unref(monitor);
 }
 
 /* ---- The end of monitors ---------------------------------------------------------------------------------------- */
@@ -253,6 +304,7 @@ int main(int argc, char **argv)
     scene_test("/lifetime/monitor_outlives_its_thread", monitor_outlives_its_thread);
     scene_test("/lifetime/program_that_never_runs_its_context_gets_current_answers",
                program_that_never_runs_its_context_gets_current_answers);
+    scene_test("/lifetime/manager_may_change_while_a_monitor_is_made", manager_may_change_while_a_monitor_is_made);
     scene_test("/lifetime/any_thread_may_drop_a_monitor", any_thread_may_drop_a_monitor);
     scene_test("/lifetime/handler_may_drop_the_monitor", handler_may_drop_the_monitor);
     scene_test("/lifetime/dropped_monitor_still_answers_what_was_asked", dropped_monitor_still_answers_what_was_asked);
