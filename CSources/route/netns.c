@@ -261,12 +261,14 @@ static bool evaluate_over_shared_socket(const struct evaluate_call *call, int *r
 /* Opens the shared socket if it is closed. Netlink may be allowed now. */
 static int open_shared_socket_locked(struct netns *netns)
 {
+    const unsigned next_version = netns->rtnetlink.rules.version + netns->rtnetlink.links.version + 1;
     int error;
 
     if (can_query_locked(netns))
         return 0;
     rtnetlink_close(&netns->rtnetlink);
     error = open_here(netns, RTNETLINK_LINKS, &netns->rtnetlink);
+    netns->rtnetlink.rules.version = netns->rtnetlink.links.version = next_version; /* what others read now is older */
     netns->denied = error == NETLINK_DENIED;
     return error;
 }

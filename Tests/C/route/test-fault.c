@@ -13,6 +13,7 @@
 #include "kernel/pppd.h"
 #include "kernel/rtnetlink.h"
 #include "kernel/sock_diag.h"
+#include "support/descriptors.h"
 #include "support/etc.h"
 #include "support/faults.h"
 #include "support/idle.h"
@@ -155,6 +156,39 @@ TEST(a_kernel_without_ipv6_has_no_ipv6_route)
     namespace_ip("route del default");
     EXPECT_ADDRESS("0.0.0.0", 0, NoRoute);
     faults_send = NULL;
+}
+
+static struct descriptors programs; /* not the library's */
+static SCNetworkReachabilityRef other_target;
+
+/* After the rules of IPv4 were read, one is added, and the socket that would get the message is closed. Another call
+ * opens the next one. */
+static ssize_t send_and_close_others(int fd, const void *bytes, size_t length, int flags)
+{
+    const ssize_t sent = send(fd, bytes, length, flags);
+    const struct nlmsghdr *header = bytes;
+    const struct rtgenmsg *request = NLMSG_DATA(header);
+
+    if (header->nlmsg_type == RTM_GETRULE && request->rtgen_family == AF_INET6) {
+        faults_send = NULL;
+        namespace_ip("rule add ipproto tcp dport 443 prohibit");
+        programs.open[fd] = true;
+        descriptors_close_others(&programs);
+        assert_int_equal(expect_flags_of(other_target), R);
+    }
+    return sent;
+}
+
+TEST(rules_that_were_read_before_the_socket_was_opened_are_read_again)
+{
+    descriptors_read(&programs);
+    SCOPED_TARGET target = expect_target("198.51.100.1");
+    SCOPED_TARGET other = expect_target("198.51.100.2");
+    other_target = other;
+    faults_send = send_and_close_others;
+    (void)expect_path_of(target);
+    assert_null(faults_send);
+    assert_int_equal(expect_path_of(target).flow, kSCNetworkReachabilityFlowIncomplete);
 }
 
 TEST(lost_messages_before_a_reply_do_no_harm)
