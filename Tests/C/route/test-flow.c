@@ -552,7 +552,7 @@ static void create_on_an_old_kernel(void)
 TEST(a_kernel_that_ignores_ports_is_not_asked_about_them)
 {
     if (unit_is_under("valgrind"))
-        skip(); /* it does not run in another personality */
+        SKIP("valgrind does not run in another personality");
     child_run(create_on_an_old_kernel);
 }
 

@@ -132,7 +132,7 @@ TEST(a_path_without_a_next_hop_says_nothing)
     EXPECT_HOP("192.0.2.9", Unknown);
     tun = namespace_add_tun("t");
     if (tun < 0)
-        skip();
+        SKIP("no /dev/net/tun here");
     namespace_ip("link set dev t up");
     namespace_ip("address add 10.0.0.1/24 dev t");
     namespace_ip("-6 address add 2001:db8:9::1/64 dev t nodad");
