@@ -392,20 +392,39 @@ int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct r
     return 0;
 }
 
-int network_path_query(struct netns *netns, const struct questions *questions, struct network_path **ret)
+/* After lost messages, the links are not known: a search that has gone on found no way over them. Over a new socket,
+ * because the old one may have a dump that has not ended. */
+static int find_over_netlink(struct netns *netns, struct round_cache *cache, const struct questions *questions,
+                             struct network_path **ret)
 {
-    struct round_cache cache = ROUND_CACHE_EMPTY;
     struct dependencies ignored;
     struct rtnetlink rtnetlink;
     int error = netns_open_rtnetlink(netns, RTNETLINK_LINKS, &rtnetlink);
 
-    if (error == 0) {
-        (void)rtnetlink_set_user(&rtnetlink, process_user());
-        error = rtnetlink_read_links(&rtnetlink);
-        if (error == 0)
-            error = network_path_find(&rtnetlink, netns, &cache, questions, ret, &ignored);
-        rtnetlink_close(&rtnetlink);
+    if (error != 0)
+        return error;
+    (void)rtnetlink_set_user(&rtnetlink, process_user());
+    error = rtnetlink_read_links(&rtnetlink);
+    if (error == 0)
+        error = network_path_find(&rtnetlink, netns, cache, questions, ret, &ignored);
+    if (error == 0 && rtnetlink.overruns > 0) {
+        network_path_release(*ret);
+        error = ENOBUFS;
     }
+    rtnetlink_close(&rtnetlink);
+    return error;
+}
+
+#define SEARCHES 3 /* tries, while messages are lost */
+
+int network_path_query(struct netns *netns, const struct questions *questions, struct network_path **ret)
+{
+    struct round_cache cache = ROUND_CACHE_EMPTY;
+    struct dependencies ignored;
+    int error = ENOBUFS;
+
+    for (int tries = 0; tries < SEARCHES && error == ENOBUFS; tries++)
+        error = find_over_netlink(netns, &cache, questions, ret);
     if (error == NETLINK_DENIED)
         error = network_path_find(NULL, netns, &cache, questions, ret, &ignored);
     if (error == 0)

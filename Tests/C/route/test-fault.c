@@ -231,8 +231,7 @@ TEST(after_lost_messages_links_are_read_again)
     assert_non_null(faults_disarm());
 }
 
-/* If there is no IPv4 default route, several queries go to the kernel in one send. */
-TEST(a_lost_reply_to_a_batch_hides_no_route)
+TEST(a_lost_reply_about_the_default_path_hides_no_route)
 {
     bool struck = true;
 
@@ -246,6 +245,52 @@ TEST(a_lost_reply_to_a_batch_hides_no_route)
         assert_int_equal(expect_flags_of(target), R);
         struck = faults_disarm() != NULL;
         assert_true(nth > 4 || struck);
+    }
+}
+
+/* If no IPv4 route leads to the first sample, the queries for the others go to the kernel in one send. Only one of them
+ * shows that there is half of a default route. */
+TEST(a_lost_reply_to_a_batch_makes_no_callback)
+{
+    struct watcher watcher;
+    bool struck = true;
+
+    namespace_ip("route del default");
+    namespace_ip("route add 128.0.0.0/1 via 192.0.2.1");
+    watcher_start(&watcher, expect_target("0.0.0.0"));
+    assert_true(idle_perform(watcher.loop) >= 0);
+    EXPECT(watcher.target, R, None);
+    watcher.calls = 0;
+    for (unsigned nth = 1; struck; nth++) {
+        faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOBUFS, .nth = nth, .loses = true });
+        namespace_ip("link set dev a mtu %u", 1400 + nth);
+        assert_true(idle_perform(watcher.loop) >= 0);
+        struck = faults_disarm() != NULL;
+        assert_int_equal(watcher.calls, 0);
+        assert_true(nth > 4 || struck);
+    }
+    watcher_stop(&watcher);
+}
+
+/* With the lost message, the table of links is lost, too. The queries for the interfaces without the chosen route go to
+ * the kernel in one send, and only one of the replies shows that half of a default route leads out of "c". */
+TEST(a_lost_message_hides_no_way)
+{
+    SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
+    SCNetworkReachabilityWay ways[4];
+    bool struck = true;
+
+    namespace_add_second_pair();
+    namespace_ip("route add 128.0.0.0/1 via 203.0.113.1");
+    SCOPED_TARGET target = expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork);
+    for (unsigned nth = 1; struck; nth++) {
+        faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOBUFS, .nth = nth, .loses = true });
+        if (!SCNetworkReachabilityGetNetwork(target, &network, ways, sizeof ways[0], 4))
+            fail_msg("GetNetwork: %s", SCErrorString(SCError()));
+        struck = faults_disarm() != NULL;
+        assert_int_equal(network.wayCount, 2);
+        assert_int_equal(network.waysAreComplete, 1);
+        assert_true(nth > 20 || struck);
     }
 }
 
