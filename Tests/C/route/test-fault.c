@@ -248,15 +248,20 @@ TEST(a_lost_reply_about_the_default_path_hides_no_route)
     }
 }
 
-/* If no IPv4 route leads to the first sample, the queries for the others go to the kernel in one send. Only one of them
- * shows that there is half of a default route. */
-TEST(a_lost_reply_to_a_batch_makes_no_callback)
+static const struct batch_row {
+    const char *name, *route;
+} batch_rows[] = { { "half_of_ipv4", "route add 128.0.0.0/1 via 192.0.2.1" },
+                   { "ipv6", "-6 route add default via 2001:db8::1" } };
+
+/* If no IPv4 route leads to the first sample, the queries for the others go to the kernel in one send. Of half a default
+ * route, only one reply tells. */
+TEST_EACH(a_lost_reply_to_a_batch_makes_no_callback, batch_rows)
 {
     struct watcher watcher;
     bool struck = true;
 
     namespace_ip("route del default");
-    namespace_ip("route add 128.0.0.0/1 via 192.0.2.1");
+    namespace_ip("%s", row->route);
     watcher_start(&watcher, expect_target("0.0.0.0"));
     assert_true(idle_perform(watcher.loop) >= 0);
     EXPECT(watcher.target, R, None);
