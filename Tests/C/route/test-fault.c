@@ -253,8 +253,8 @@ static const struct batch_row {
 } batch_rows[] = { { "half_of_ipv4", "route add 128.0.0.0/1 via 192.0.2.1" },
                    { "ipv6", "-6 route add default via 2001:db8::1" } };
 
-/* If no IPv4 route leads to the first sample, the queries for the others go to the kernel in one send. Of half a default
- * route, only one reply tells. */
+/* If no IPv4 route leads to the first sample, the queries for the others go to the kernel in one send. Of half a
+ * default route, only one reply tells. */
 TEST_EACH(a_lost_reply_to_a_batch_makes_no_callback, batch_rows)
 {
     struct watcher watcher;
