@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/idle.h"
 #include "support/namespace.h"
 #include "support/watcher.h"
 
@@ -306,6 +307,25 @@ TEST_EACH(a_change_of_the_flow_makes_a_callback, families)
     namespace_ip("%sroute del default metric 50", row->ip);
     EXPECT_CHANGE(&watcher, R);
     assert_int_equal(flow_of(watcher.target), 0);
+}
+
+/* The path stays the same: the local address moves to another link. */
+TEST(a_change_of_the_flow_alone_reaches_all_that_share_an_answer)
+{
+    struct watcher one, other;
+
+    add_default(&families[0]);
+    namespace_ip("address add 10.99.0.9/32 dev a");
+    watcher_start(&one, target_of(udp_socket("10.99.0.9", 4000, "198.51.100.7", 53)));
+    watcher_schedule_on(&other, target_of(udp_socket("10.99.0.9", 4001, "198.51.100.8", 53)), one.loop);
+    EXPECT_QUIET(&one);
+    namespace_ip("address del 10.99.0.9/32 dev a");
+    namespace_ip("address add 10.99.0.9/32 dev c");
+    assert_true(idle_perform(one.loop) >= 0);
+    assert_int_equal(one.calls, 1);
+    assert_int_equal(other.calls, 1);
+    assert_int_equal(flow_of(one.target), BETTER | FOREIGN);
+    assert_int_equal(flow_of(other.target), BETTER | FOREIGN);
 }
 
 /* ---- Between Schedule and the first pass ------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  * object is an error, and never takes a reply from the parent; new objects work.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
@@ -137,8 +138,10 @@ TEST_EACH(such_a_child_releases_what_it_inherited_and_the_parent_is_told_of_chan
 {
     struct watcher watcher;
     pid_t child;
+    int descriptor;
 
     watcher_start(&watcher, expect_target("198.51.100.7"));
+    descriptor = SCRunLoopGetFileDescriptor(watcher.loop);
     if (make_child(row, &child)) {
         const bool performs = SCRunLoopPerform(watcher.loop, 0) != -1;
         SCBoolean unscheduled;
@@ -150,6 +153,7 @@ TEST_EACH(such_a_child_releases_what_it_inherited_and_the_parent_is_told_of_chan
         end_child(!performs && !unscheduled && SCError() == ECHILD);
     }
     expect_right(child);
+    assert_true(fcntl(descriptor, F_GETFD) >= 0); /* the loop would open its descriptors again */
     assert_int_equal(writer_route(&writer, WRITER_DELETE, &route), 0);
     EXPECT_CHANGE(&watcher, 0);
     assert_int_equal(writer_route(&writer, WRITER_ADD, &route), 0);

@@ -386,6 +386,17 @@ TEST(paths_differ_in_flags_and_interface_or_in_more)
 }
 
 /* Later the type is read, and added. */
+TEST(a_flow_that_is_not_settled_does_not_differ)
+{
+    const struct outcome plain = { .flow = 0 }, incomplete = { .flow = kSCNetworkReachabilityFlowIncomplete },
+                         unsettled = { .flow_unsettled = true };
+
+    assert_true(outcome_flow_differs(&plain, &incomplete));
+    assert_false(outcome_flow_differs(&plain, &plain));
+    assert_false(outcome_flow_differs(&unsettled, &incomplete));
+    assert_false(outcome_flow_differs(&incomplete, &unsettled));
+}
+
 TEST(a_carrier_has_no_type_before_it_is_known)
 {
     const struct address remote = make("192.0.2.9");

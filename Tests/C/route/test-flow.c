@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "api/target.h"
+#include "kernel/query_batch.h"
 #include "support/child.h"
 #include "support/namespace.h"
 #include "support/watcher.h"
@@ -176,6 +178,35 @@ TEST_EACH(a_rule_for_the_traffic_class_decides_and_ecn_does_not, families)
     expect_flow(&(struct flow_case){ .remote = row->far, .protocol = IPPROTO_UDP, .class = 0x08, .remote_port = 9 }, 0);
     EXPECT_ONCE(target_of(&(struct flow_case){ .remote = row->far, .class = 0x10 }), 0, RouteProhibited);
     EXPECT_ONCE(target_of(&(struct flow_case){ .remote = row->far, .class = 0x08 }), R, None);
+}
+
+TEST(the_reply_about_one_port_is_no_reply_about_another)
+{
+    const struct route_request one = { .destination = { AF_INET, { 198, 51, 100, 7 } },
+                                       .flow = { .protocol = IPPROTO_UDP, .remote_port = 53 } };
+    struct route_request another = one;
+    struct query_batch *batch = query_batch_create();
+    struct netlink netlink;
+    struct message reply;
+
+    another.flow.remote_port++;
+    unit_check(netlink_open_requests(&netlink), "netlink_open_requests");
+    unit_check(query_batch_send(batch, &netlink, false, 0, &one, 1), "query_batch_send");
+    assert_false(query_batch_take(batch, &another, &reply));
+    assert_true(query_batch_take(batch, &one, &reply));
+    netlink_close(&netlink);
+    query_batch_free(batch);
+}
+
+/* Some kernels ignore these bits of a query. */
+TEST(no_query_has_ecn)
+{
+    SCOPED_TARGET target = target_of(&(struct flow_case){ .remote = FAR4, .class = 0x13 });
+    struct question_memory memory;
+    struct questions *questions = target_retain_questions((struct SCNetworkReachability *)(uintptr_t)target, &memory);
+
+    assert_int_equal(questions->items[0].flow.traffic_class, 0x10);
+    questions_release(questions);
 }
 
 TEST(a_route_for_a_traffic_class_leads_its_flows)
