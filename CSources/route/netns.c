@@ -268,7 +268,7 @@ static int open_shared_socket_locked(struct netns *netns)
         return 0;
     rtnetlink_close(&netns->rtnetlink);
     error = open_here(netns, RTNETLINK_LINKS, &netns->rtnetlink);
-    netns->rtnetlink.rules.version = netns->rtnetlink.links.version = next_version; /* what others read now is older */
+    netns->rtnetlink.rules.version = netns->rtnetlink.links.version = next_version; /* what others have read is older */
     netns->denied = error == NETLINK_DENIED;
     return error;
 }

@@ -392,8 +392,8 @@ int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct r
     return 0;
 }
 
-/* After lost messages, the links are not known: a search that has gone on found no way over them. Over a new socket,
- * because the old one may have a dump that has not ended. */
+/* If messages are lost, the table of links is cleared, and a search finds no way over them: ENOBUFS. Each search has a
+ * socket of its own, because a dump on the last one may not have ended. */
 static int find_over_netlink(struct netns *netns, struct round_cache *cache, const struct questions *questions,
                              struct network_path **ret)
 {

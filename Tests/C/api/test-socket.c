@@ -326,7 +326,7 @@ TEST(a_change_of_the_flow_alone_reaches_all_that_share_an_answer)
     assert_int_equal(other.calls, 1);
     assert_int_equal(flow_of(one.target), BETTER | FOREIGN);
     assert_int_equal(flow_of(other.target), BETTER | FOREIGN);
-    namespace_ip("address del 10.99.0.9/32 dev c"); /* no message is about the link of the route */
+    namespace_ip("address del 10.99.0.9/32 dev c"); /* the route leads out of "a" */
     assert_true(idle_perform(one.loop) >= 0);
     assert_int_equal(expect_flags_of(one.target), 0);
     assert_int_equal(expect_flags_of(other.target), 0);

@@ -153,7 +153,7 @@ TEST_EACH(such_a_child_releases_what_it_inherited_and_the_parent_is_told_of_chan
         end_child(!performs && !unscheduled && SCError() == ECHILD);
     }
     expect_right(child);
-    assert_true(fcntl(descriptor, F_GETFD) >= 0); /* the loop would open its descriptors again */
+    assert_true(fcntl(descriptor, F_GETFD) >= 0); /* instead of a closed one, the loop would open another */
     assert_int_equal(writer_route(&writer, WRITER_DELETE, &route), 0);
     EXPECT_CHANGE(&watcher, 0);
     assert_int_equal(writer_route(&writer, WRITER_ADD, &route), 0);

@@ -385,7 +385,6 @@ TEST(paths_differ_in_flags_and_interface_or_in_more)
     assert_true(path_differs(&base, &other));
 }
 
-/* Later the type is read, and added. */
 TEST(a_flow_that_is_not_settled_does_not_differ)
 {
     const struct outcome plain = { .flow = 0 }, incomplete = { .flow = kSCNetworkReachabilityFlowIncomplete },
@@ -397,6 +396,7 @@ TEST(a_flow_that_is_not_settled_does_not_differ)
     assert_false(outcome_flow_differs(&incomplete, &unsettled));
 }
 
+/* Later the type is read, and added. */
 TEST(a_carrier_has_no_type_before_it_is_known)
 {
     const struct address remote = make("192.0.2.9");

@@ -198,7 +198,7 @@ TEST(the_reply_about_one_port_is_no_reply_about_another)
     query_batch_free(batch);
 }
 
-/* Some kernels ignore these bits of a query. */
+/* The query itself is examined, because Linux 6.18 ignores these bits. */
 TEST(no_query_has_ecn)
 {
     SCOPED_TARGET target = target_of(&(struct flow_case){ .remote = FAR4, .class = 0x13 });

@@ -161,8 +161,8 @@ TEST_EACH(one_of_equal_ipv4_gateways_fails_and_comes_back, equal_rows)
     EXPECT_CHANGE_OVER(&watcher, R, "a");
 }
 
-/* The second route has no equal, but the first one has. Two targets share an answer. */
-TEST(one_of_equal_ipv4_gateways_fails_which_has_another_route)
+/* The gateway has two routes. Only the first one has an equal. Two targets share an answer. */
+TEST(an_equal_ipv4_gateway_that_has_another_route_fails)
 {
     SCOPED_TARGET other = expect_target("198.51.100.8");
 
