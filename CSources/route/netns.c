@@ -261,14 +261,15 @@ static bool evaluate_over_shared_socket(const struct evaluate_call *call, int *r
 /* Opens the shared socket if it is closed. Netlink may be allowed now. */
 static int open_shared_socket_locked(struct netns *netns)
 {
-    const unsigned next_version = netns->rtnetlink.rules.version + netns->rtnetlink.links.version + 1;
+    const unsigned rules = netns->rtnetlink.rules.version, links = netns->rtnetlink.links.version;
     int error;
 
     if (can_query_locked(netns))
         return 0;
     rtnetlink_close(&netns->rtnetlink);
     error = open_here(netns, RTNETLINK_LINKS, &netns->rtnetlink);
-    netns->rtnetlink.rules.version = netns->rtnetlink.links.version = next_version; /* what others have read is older */
+    netns->rtnetlink.rules.version = rules + 1; /* what others have read is older */
+    netns->rtnetlink.links.version = links + 1;
     netns->denied = error == NETLINK_DENIED;
     return error;
 }

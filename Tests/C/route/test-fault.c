@@ -179,12 +179,21 @@ static ssize_t send_and_close_others(int fd, const void *bytes, size_t length, i
     return sent;
 }
 
-TEST(rules_that_were_read_before_the_socket_was_opened_are_read_again)
+static const struct opening_row {
+    const char *name;
+    unsigned before; /* how often the socket was opened again before that */
+} opening_rows[] = { { "first", 0 }, { "after_many", 40 } };
+
+TEST_EACH(rules_that_were_read_before_the_socket_was_opened_are_read_again, opening_rows)
 {
     descriptors_read(&programs);
     SCOPED_TARGET target = expect_target("198.51.100.1");
     SCOPED_TARGET other = expect_target("198.51.100.2");
     other_target = other;
+    for (unsigned i = 0; i < row->before; i++) {
+        descriptors_close_others(&programs);
+        assert_int_equal(expect_flags_of(other), R);
+    }
     faults_send = send_and_close_others;
     (void)expect_path_of(target);
     assert_null(faults_send);
