@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/callbacks.h"
 #include "support/child.h"
 #include "support/etc.h"
 #include "support/expect.h"
@@ -382,16 +383,10 @@ static void remember(struct entry *entries, size_t *count, struct subject *subje
     entries[(*count)++] = (struct entry){ subject, loop, mode };
 }
 
-static void run_at_once(void *info, void (*work)(void *argument), void *argument)
-{
-    (void)info;
-    work(argument);
-}
-
 /* Only the thread that sets `posted` tries, so it succeeds. Takes over the reference if it does. */
 static bool post_to_scheduler(struct subject *subject)
 {
-    const SCNetworkReachabilityScheduler at_once = { .perform = run_at_once },
+    const SCNetworkReachabilityScheduler at_once = { .perform = perform_at_once },
                                          schedulers[] = { queue_scheduler(&shared.pool),
                                                           queue_scheduler(&shared.handed), at_once };
     const SCNetworkReachabilityScheduler *scheduler = &schedulers[draw(3)];

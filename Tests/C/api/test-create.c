@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "support/callbacks.h"
 #include "support/descriptors.h"
 #include "support/expect.h"
 #include "support/namespace.h"
@@ -514,11 +515,6 @@ TEST(resolved_addresses_are_counted_whole)
 
 /* ---- Foreign pointers ------------------------------------------------------------------------------------------- */
 
-static void callback(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    (void)target, (void)flags, (void)info;
-}
-
 static void expect_error(int wanted)
 {
     assert_int_equal(SCError(), wanted);
@@ -549,7 +545,7 @@ static void check_no_target(SCNetworkReachabilityRef wrong, SCRunLoopRef loop)
     assert_int_equal(SCNetworkReachabilityGetDescription(wrong, text, sizeof text), 0);
     expect_error(kSCStatusInvalidArgument);
     assert_string_equal(text, "before");
-    assert_false(SCNetworkReachabilitySetCallback(wrong, callback, NULL));
+    assert_false(SCNetworkReachabilitySetCallback(wrong, ignore_call, NULL));
     expect_error(kSCStatusInvalidArgument);
     assert_false(SCNetworkReachabilityScheduleWithRunLoop(wrong, loop, kSCRunLoopDefaultMode));
     expect_error(kSCStatusInvalidArgument);
@@ -642,7 +638,7 @@ TEST(other_bad_arguments_are_refused)
     expect_error(kSCStatusInvalidArgument);
     assert_int_equal(SCNetworkReachabilityGetDescription(target, NULL, 1), 0);
     expect_error(kSCStatusInvalidArgument);
-    assert_false(SCNetworkReachabilitySetCallback(target, callback, &context));
+    assert_false(SCNetworkReachabilitySetCallback(target, ignore_call, &context));
     expect_error(kSCStatusInvalidArgument);
     assert_false(SCNetworkReachabilityScheduleWithRunLoop(target, loop, NULL));
     expect_error(kSCStatusInvalidArgument);

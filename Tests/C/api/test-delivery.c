@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+#include "support/callbacks.h"
 #include "support/namespace.h"
 #include "support/watcher.h"
 
@@ -35,11 +36,6 @@ static void release_info(const void *info)
     ((struct object *)(uintptr_t)info)->references--;
 }
 
-static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    (void)target, (void)flags, (void)info;
-}
-
 struct replacement {
     struct object *object;
     SCNetworkReachabilityRef target;
@@ -66,7 +62,7 @@ TEST(a_context_replaced_as_a_delivery_begins_is_not_retained_after_its_end)
     replacement.target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     sem_init(&object.begun, 0, 0);
     sem_init(&object.replaced, 0, 0);
-    assert_true(SCNetworkReachabilitySetCallback(replacement.target, ignore, &context));
+    assert_true(SCNetworkReachabilitySetCallback(replacement.target, ignore_call, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(replacement.target, loop, kSCRunLoopDefaultMode));
     assert_int_equal(pthread_create(&thread, NULL, replace, &replacement), 0);
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "support/callbacks.h"
 #include "support/expect.h"
 
 static SCNetworkReachabilityRef target;
@@ -203,17 +204,12 @@ static void get_a_description_to_nowhere(void)
     SCNetworkReachabilityGetDescription(target, NULL, 1);
 }
 
-static void ignore(SCNetworkReachabilityRef changed, SCNetworkReachabilityFlags flags, void *info)
-{
-    (void)changed, (void)flags, (void)info;
-}
-
 static void set_a_context_of_another_version(void)
 {
     SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
 
     context.version = 1;
-    SCNetworkReachabilitySetCallback(target, ignore, &context);
+    SCNetworkReachabilitySetCallback(target, ignore_call, &context);
 }
 
 static void retain_no_target(void)
@@ -241,12 +237,6 @@ static void unschedule_what_is_not_scheduled(void)
     SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode);
 }
 
-static void perform(void *info, void (*work)(void *argument), void *argument)
-{
-    (void)info;
-    work(argument);
-}
-
 static void set_a_scheduler_without_perform(void)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = NULL };
@@ -256,7 +246,7 @@ static void set_a_scheduler_without_perform(void)
 
 static void set_a_scheduler_of_another_version(void)
 {
-    const SCNetworkReachabilityScheduler scheduler = { .version = 1, .perform = perform };
+    const SCNetworkReachabilityScheduler scheduler = { .version = 1, .perform = perform_at_once };
 
     SCNetworkReachabilitySetScheduler(target, &scheduler);
 }
@@ -268,7 +258,7 @@ static void end_no_scheduler(void)
 
 static void set_a_scheduler_beside_a_loop(void)
 {
-    const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
 
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilitySetScheduler(target, &scheduler);
@@ -277,7 +267,7 @@ static void set_a_scheduler_beside_a_loop(void)
 
 static void set_a_loop_beside_a_scheduler(void)
 {
-    const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
 
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/callbacks.h"
 #include "support/child.h"
 #include "support/descriptors.h"
 #include "support/names.h"
@@ -179,12 +180,6 @@ TEST(callbacks_come_on_the_loop_of_the_program_only)
     assert_int_equal(expect_flags_of(watcher.target), 0); /* the program has not driven its loop */
     EXPECT_CHANGE(&watcher, R);
     watcher_stop(&watcher);
-}
-
-static void perform_at_once(void *info, void (*work)(void *argument), void *argument)
-{
-    (void)info;
-    work(argument);
 }
 
 TEST(a_target_on_a_scheduler_can_be_waited_for)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/callbacks.h"
 #include "support/namespace.h"
 #include "support/observer.h"
 #include "support/queue.h"
@@ -128,12 +129,6 @@ static struct {
     int calls, inside, overlaps;
     sem_t called;
 } at_once;
-
-static void perform_at_once(void *info, void (*work)(void *argument), void *argument)
-{
-    (void)info;
-    work(argument);
-}
 
 static void look_at_the_thread(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
@@ -274,11 +269,6 @@ static void count_freed(const void *info)
     atomic_fetch_add(&freed, 1);
 }
 
-static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    (void)target, (void)flags, (void)info;
-}
-
 static atomic_int performs;
 
 static void perform_never(void *info, void (*work)(void *argument), void *argument)
@@ -297,7 +287,7 @@ static void schedule_and_release(int count)
         SCOPED_TARGET target = expect_name("localhost");
         const int before = atomic_load(&performs);
 
-        assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
+        assert_true(SCNetworkReachabilitySetCallback(target, ignore_call, &context));
         assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
         observer_settle();
         assert_int_equal(atomic_load(&performs), before + 1);

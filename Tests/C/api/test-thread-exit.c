@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support/bench.h"
+#include "support/callbacks.h"
 #include "support/idle.h"
 #include "support/namespace.h"
 #include "support/time_limit.h"
@@ -142,13 +143,6 @@ TEST(work_on_a_scheduler_continues_on_another_thread)
     unit_expect_no_complaint();
 }
 
-/* Runs the work on the library thread. */
-static void run_at_once(void *info, void (*work)(void *argument), void *argument)
-{
-    (void)info;
-    work(argument);
-}
-
 static struct {
     sem_t called;
     atomic_uint flags;
@@ -164,7 +158,7 @@ static void note_and_exit(SCNetworkReachabilityRef target, SCNetworkReachability
 
 TEST(the_library_starts_another_thread_of_its_own)
 {
-    const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
     SCNetworkReachabilityRef target = expect_target(FAR);
 
     assert_int_equal(sem_init(&library.called, 0, 0), 0);

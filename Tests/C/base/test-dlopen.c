@@ -16,6 +16,7 @@
 
 #include <reachability/reachability.h>
 
+#include "support/callbacks.h"
 #include "support/namespace.h"
 #include "support/program.h"
 #include "support/unit.h"
@@ -188,16 +189,10 @@ static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
     sem_post(&call_made);
 }
 
-static void run_at_once(void *info, void (*work)(void *), void *argument)
-{
-    (void)info;
-    work(argument);
-}
-
 /* The library's thread outlives dlclose. */
 static void use_a_scheduler(int mode)
 {
-    const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
     SCNetworkReachabilityRef target;
     struct library library;
 

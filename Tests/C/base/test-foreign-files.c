@@ -24,6 +24,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "support/callbacks.h"
 #include "support/child.h"
 #include "support/descriptors.h"
 #include "support/etc.h"
@@ -477,14 +478,9 @@ static struct resolver_reply find_name(const char *name)
     return (struct resolver_reply){ .addresses = "198.51.100.9" };
 }
 
-static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    (void)target, (void)flags, (void)info;
-}
-
 static void schedule_on_queue(struct queue *queue, SCNetworkReachabilityRef target)
 {
-    assert_true(SCNetworkReachabilitySetCallback(target, ignore, NULL));
+    assert_true(SCNetworkReachabilitySetCallback(target, ignore_call, NULL));
     assert_true(queue_set(queue, target));
 }
 

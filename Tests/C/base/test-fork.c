@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/callbacks.h"
 #include "support/child.h"
 #include "support/descriptors.h"
 #include "support/expect.h"
@@ -312,11 +313,6 @@ static void expect_callbacks(struct receiver *receiver, struct writer *by, unsig
         assert_int_equal(SCError(), ECHILD); \
     } while (0)
 
-static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    (void)target, (void)flags, (void)info;
-}
-
 static void expect_target_refused(SCNetworkReachabilityRef target)
 {
     SCNetworkReachabilityScheduler scheduler = { .perform = perform };
@@ -338,7 +334,7 @@ static void expect_target_refused(SCNetworkReachabilityRef target)
     assert_memory_equal(&address, &untouched.source, sizeof address);
     EXPECT_REFUSED(SCNetworkReachabilityGetDescription(target, text, sizeof text));
     assert_string_equal(text, "untouched");
-    EXPECT_REFUSED(SCNetworkReachabilitySetCallback(target, ignore, NULL));
+    EXPECT_REFUSED(SCNetworkReachabilitySetCallback(target, ignore_call, NULL));
     EXPECT_REFUSED(SCNetworkReachabilitySetCallback(target, NULL, NULL));
     EXPECT_REFUSED(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     EXPECT_REFUSED(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -702,7 +698,7 @@ TEST(inherited_objects_can_only_be_retained_and_released)
     targets[1] = SCNetworkReachabilityCreateWithName(NULL, "example.com");
     targets[2] = expect_pair("192.0.2.2", "192.0.2.9");
     for (size_t i = 0; i < 3; i++)
-        assert_true(SCNetworkReachabilitySetCallback(targets[i], ignore, &context));
+        assert_true(SCNetworkReachabilitySetCallback(targets[i], ignore_call, &context));
     receiver_open(&receiver, MADE_LOOP, target_behind(1));
     if (child_fork(&child)) {
         for (size_t i = 0; i < 3; i++) {
@@ -1141,10 +1137,10 @@ TEST(a_child_of_a_contexts_hook_is_refused)
     retained = given_up = 0;
 
     fork_in_hook_number(0);
-    expect_set_in_parent_alone(target, SCNetworkReachabilitySetCallback(target, ignore, &context));
+    expect_set_in_parent_alone(target, SCNetworkReachabilitySetCallback(target, ignore_call, &context));
 
     fork_in_hook_number(1); /* the retain of the new context, then the release of the old */
-    assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
+    assert_true(SCNetworkReachabilitySetCallback(target, ignore_call, &context));
     if (hook_child == 0)
         SCNetworkReachabilityRelease(target);
     end_if_hooks_child(NULL);

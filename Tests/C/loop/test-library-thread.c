@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "api/schedule.h"
+#include "support/callbacks.h"
 #include "support/descriptors.h"
 #include "support/idle.h"
 #include "support/namespace.h"
@@ -110,11 +111,6 @@ static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 {
     (void)target, (void)flags;
     atomic_fetch_add((atomic_int *)info, 1);
-}
-
-static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    (void)target, (void)flags, (void)info;
 }
 
 /* ---- From the first to the last --------------------------------------------------------------------------------- */
@@ -281,12 +277,6 @@ TEST(the_thread_ends_though_work_is_pending)
     queue_close(&queue);
 }
 
-static void perform_at_once(void *info, void (*work)(void *argument), void *argument)
-{
-    (void)info;
-    work(argument);
-}
-
 static void unschedule(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     (void)flags;
@@ -361,7 +351,7 @@ static void *make_calls(void *unused)
 
         check(queue_set(&stuck.queue, target));
         check(SCNetworkReachabilityGetFlags(target, &flags));
-        check(SCNetworkReachabilitySetCallback(target, ignore, NULL));
+        check(SCNetworkReachabilitySetCallback(target, ignore_call, NULL));
         check(SCNetworkReachabilityGetPath(target, &path));
         check(SCNetworkReachabilityGetDescription(target, text, sizeof text) > 0);
         check(SCNetworkReachabilitySetScheduler(target, NULL));
@@ -390,7 +380,7 @@ TEST(no_call_waits_for_the_thread)
     assert_int_equal(sem_init(&stuck.made, 0, 0), 0);
     stuck.target = expect_name("localhost");
     stuck.other = expect_target(FAR);
-    assert_true(SCNetworkReachabilitySetCallback(stuck.target, ignore, NULL));
+    assert_true(SCNetworkReachabilitySetCallback(stuck.target, ignore_call, NULL));
     assert_true(SCNetworkReachabilitySetScheduler(stuck.target, &scheduler));
     time_limit_await(&stuck.entered, "nothing came");
     assert_int_equal(pthread_create(&thread, NULL, make_calls, NULL), 0);
@@ -564,7 +554,7 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_a_namespace_that_the_mai
     queue_open(&queue, 0);
     queue_open(&other_queue, 0);
     assert_true(queue_set(&other_queue, other));
-    assert_true(SCNetworkReachabilitySetCallback(target, ignore, NULL));
+    assert_true(SCNetworkReachabilitySetCallback(target, ignore_call, NULL));
     assert_true(queue_set(&queue, target));
     namespace_go(visited);
     close(visited);
@@ -617,7 +607,7 @@ static void expect_perform_here(bool schedules_there)
     namespace_go(there);
     target = expect_target("127.0.0.1");
     assert_int_equal(writer_open(&writer), 0);
-    assert_true(SCNetworkReachabilitySetCallback(target, ignore, NULL));
+    assert_true(SCNetworkReachabilitySetCallback(target, ignore_call, NULL));
     assert_int_equal(sem_init(&performed.done, 0, 0), 0);
     if (!schedules_there)
         namespace_go(home);
@@ -686,7 +676,7 @@ static void serve_other_namespace(void (*begin_lack)(void))
     MUST(target != NULL && writer_open(&writer) == 0);
     MUST(setns(here, CLONE_NEWNET) == 0);
     MUST(sem_init(&performed.done, 0, 0) == 0);
-    MUST(SCNetworkReachabilitySetCallback(target, ignore, NULL));
+    MUST(SCNetworkReachabilitySetCallback(target, ignore_call, NULL));
     MUST(SCNetworkReachabilitySetScheduler(target, &noting));
     for (int i = 1; i <= 3; i++) {
         MUST(writer_link_up(&writer, 1, i % 2 != 0) == 0);
@@ -757,7 +747,7 @@ static int close_everything(bool reuse)
 
     if (sem_init(&stuck.entered, 0, 0) != 0 || sem_init(&stuck.go_on, 0, 0) != 0)
         return complain("no semaphore");
-    if (!SCNetworkReachabilitySetCallback(target, ignore, NULL) ||
+    if (!SCNetworkReachabilitySetCallback(target, ignore_call, NULL) ||
         !SCNetworkReachabilitySetScheduler(target, &scheduler))
         return complain("not scheduled");
     while (sem_wait(&stuck.entered) != 0)
@@ -859,7 +849,7 @@ TEST_WITH(require_lo, NULL, the_thread_never_releases_the_last_context)
     for (int i = 0; i < rounds; i++) {
         SCNetworkReachabilityRef target = expect_target("127.0.0.1");
 
-        assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
+        assert_true(SCNetworkReachabilitySetCallback(target, ignore_call, &context));
         assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
         for (int j = i % 50; j > 0; j--)
             (void)expect_flags_of(target); /* the thread may handle the target now */

@@ -25,6 +25,7 @@
 
 #include "api/target.h"
 #include "pure/question.h"
+#include "support/callbacks.h"
 #include "support/child.h"
 #include "support/descriptors.h"
 #include "support/etc.h"
@@ -979,13 +980,7 @@ static void *drive(void *loop)
     return NULL;
 }
 
-static void run_at_once(void *info, void (*work)(void *), void *argument)
-{
-    (void)info;
-    work(argument);
-}
-
-static const SCNetworkReachabilityScheduler at_once = { .perform = run_at_once };
+static const SCNetworkReachabilityScheduler at_once = { .perform = perform_at_once };
 
 static void storm_schedule(SCNetworkReachabilityRef target, bool on_scheduler)
 {

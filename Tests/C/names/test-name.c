@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/callbacks.h"
 #include "support/child.h"
 #include "support/idle.h"
 #include "support/names.h"
@@ -1163,12 +1164,6 @@ TEST(a_name_may_have_a_routing_mark)
 
 /* ---- Schedulers ------------------------------------------------------------------------------------------------- */
 
-static void run_at_once(void *info, void (*work)(void *argument), void *argument)
-{
-    (void)info;
-    work(argument);
-}
-
 static void await_call(SCNetworkReachabilityFlags flags)
 {
     time_limit_await(&received.called, "no callback on the scheduler");
@@ -1177,7 +1172,7 @@ static void await_call(SCNetworkReachabilityFlags flags)
 
 TEST(a_name_may_be_on_a_scheduler)
 {
-    const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
 
     assert_int_equal(sem_init(&received.called, 0, 0), 0);
     received.calls = 0;

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/callbacks.h"
 #include "support/descriptors.h"
 #include "support/namespace.h"
 #include "support/program.h"
@@ -196,14 +197,7 @@ TEST(targets_may_be_made_by_any_thread)
     follow(make_on_a_thread);
 }
 
-/* Runs the work on the library's thread. */
-static void run_at_once(void *info, void (*work)(void *), void *argument)
-{
-    (void)info;
-    work(argument);
-}
-
-static const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
+static const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
 
 static void await_post(sem_t *done)
 {

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/callbacks.h"
 #include "support/child.h"
 #include "support/namespace.h"
 #include "support/queue.h"
@@ -142,11 +143,6 @@ TEST_EACH(the_next_run_of_a_loop_evaluates_for_the_new_user, families)
     child_run(change_user_of_a_loop);
 }
 
-static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    (void)target, (void)flags, (void)info;
-}
-
 /* Keeps the right to change the network. Changes it as soon as something is written to the pipe. */
 static pid_t start_helper(int *ret_pipe)
 {
@@ -173,7 +169,7 @@ static void change_user_of_the_thread(void)
     const pid_t helper = start_helper(&pipe);
 
     queue_open(&queue, 0);
-    assert_true(SCNetworkReachabilitySetCallback(target, ignore, NULL));
+    assert_true(SCNetworkReachabilitySetCallback(target, ignore_call, NULL));
     assert_true(queue_set(&queue, target));
     assert_int_equal(expect_flags_of(target), R);
     become(0, USER);

@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/callbacks.h"
 #include "support/etc.h"
 #include "support/names.h"
 #include "support/namespace.h"
@@ -101,12 +102,6 @@ static void note(bool went_well)
         atomic_fetch_add(&failures, 1);
 }
 
-static void perform(void *info, void (*work)(void *argument), void *argument)
-{
-    (void)info;
-    work(argument);
-}
-
 static void get_flags(SCNetworkReachabilityRef target)
 {
     SCNetworkReachabilityFlags flags;
@@ -116,7 +111,7 @@ static void get_flags(SCNetworkReachabilityRef target)
 
 static void make_calls_on(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 {
-    static const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
+    static const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
 
     note(target != NULL);
     get_flags(target);
@@ -282,7 +277,7 @@ TEST(the_hardware_of_a_down_link_is_queried_once)
  * pass of a loop, after a change of a link, and in all of these on the library thread. */
 TEST(waiting_threads_do_not_delay_other_calls)
 {
-    static const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
+    static const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
     const double limit = watcher_now() + TIME_LIMIT;
 
     second.unscheduled = expect_target("192.0.2.9");

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/callbacks.h"
 #include "support/program.h"
 
 struct busy busy;
@@ -25,17 +26,10 @@ static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
     sem_post(&called);
 }
 
-/* Runs on the library thread. */
-static void run_at_once(void *info, void (*work)(void *), void *argument)
-{
-    (void)info;
-    work(argument);
-}
-
 /* The first callback of a name shows that the library thread runs when this returns. */
 static void begin_scheduler(SCNetworkReachabilityRef target)
 {
-    const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
     struct timespec end;
 
     MUST(SCNetworkReachabilitySetCallback(target, count_call, NULL));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/observer.h"
+#include "support/callbacks.h"
 
 #include <linux/rtnetlink.h>
 #include <string.h>
@@ -19,13 +20,6 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
     sem_post(info);
 }
 
-/* Runs the work at once, on the library thread. */
-static void perform(void *info, void (*work)(void *argument), void *argument)
-{
-    (void)info;
-    work(argument);
-}
-
 static void await(void)
 {
     time_limit_await(&observer.called, "the library did not notice a change");
@@ -40,7 +34,7 @@ static void close_deferred(void *unused)
 void observer_open(void)
 {
     SCNetworkReachabilityContext context = { .info = &observer.called };
-    const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
 
     namespace_require_pair();
     unit_check(writer_open(&observer.writer), "writer");

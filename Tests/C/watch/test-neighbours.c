@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kernel/neighbours.h"
+#include "support/callbacks.h"
 #include "support/crowd.h"
 #include "support/idle.h"
 #include "support/namespace.h"
@@ -202,20 +203,13 @@ int __wrap_neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const s
     return __real_neighbours_query(rtnetlink, index, address, ret_state);
 }
 
-static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    (void)target;
-    (void)flags;
-    (void)info;
-}
-
 static void schedule_path(SCNetworkReachabilityRef *ret, const char *format, unsigned number, SCRunLoopRef loop)
 {
     char address[INET_ADDRSTRLEN];
 
     snprintf(address, sizeof address, format, number);
     *ret = expect_option(address, kSCNetworkReachabilityOptionNotifyPath);
-    assert_true(SCNetworkReachabilitySetCallback(*ret, note_call, NULL));
+    assert_true(SCNetworkReachabilitySetCallback(*ret, ignore_call, NULL));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(*ret, loop, kSCRunLoopDefaultMode));
 }
 
