@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Statuses of AFNetworkReachabilityManager", .patient)
+@Suite("Statuses of AFNetworkReachabilityManager", .limited)
 struct AFStatusTests {
     private static let flags: [(SCNetworkReachabilityFlags, AFNetworkReachabilityStatus)] = [
         ([], .notReachable),

@@ -7,7 +7,7 @@ import Testing
 
 private let onMain = DispatchSpecificKey<Bool>()
 
-@Suite("Deliveries of AFNetworkReachabilityManager", .namespaceInside, .patient)
+@Suite("Deliveries of AFNetworkReachabilityManager", .namespaceInside, .limited)
 struct DeliveryTests {
     @Test(
         "A start delivers the first status, also when offline, and then each change once",

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Lifetime of AFNetworkReachabilityManager", .namespaceInside, .patient)
+@Suite("Lifetime of AFNetworkReachabilityManager", .namespaceInside, .limited)
 struct LifetimeTests {
     @Test("A manager ends when it is released, stopped or not, and its target can be scheduled again")
     func ends() async throws {

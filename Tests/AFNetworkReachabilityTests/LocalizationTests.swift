@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The text of a status", .patient)
+@Suite("The text of a status", .limited)
 struct LocalizationTests {
     @Test("English texts are AFNetworking's")
     func english() {

@@ -6,7 +6,7 @@ import Observation
 import TestSupport
 import Testing
 
-@Suite("Observers of AFNetworkReachabilityManager", .namespaceInside, .patient)
+@Suite("Observers of AFNetworkReachabilityManager", .namespaceInside, .limited)
 struct ObservingTests {
     @Test("The Observation framework is notified of the status and of the properties that depend on it")
     func observation() async throws {

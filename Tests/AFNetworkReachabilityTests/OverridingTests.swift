@@ -29,7 +29,7 @@ struct OverridingTests {
         #expect(statuses.count == 1)
     }
 
-    @Test("A sequence has the delivered statuses, not the status of a subclass, which may call the manager", .patient)
+    @Test("A sequence has the delivered statuses, not the status of a subclass, which may call the manager", .limited)
     func sequence() async {
         let manager = ReentrantManager()
         for await status in manager.statuses {

@@ -6,7 +6,7 @@ import Testing
 
 private typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
 
-@Suite("Statuses of NetworkReachabilityManager", .patient)
+@Suite("Statuses of NetworkReachabilityManager", .limited)
 struct AlamofireStatusTests {
     private static let flags: [(SCNetworkReachabilityFlags, Status)] = [
         ([], .notReachable),

@@ -17,7 +17,7 @@ extension Namespace {
     }
 }
 
-@Suite("Listeners of NetworkReachabilityManager", .namespaceInside, .patient)
+@Suite("Listeners of NetworkReachabilityManager", .namespaceInside, .limited)
 struct ListeningTests {
     private let queue = DispatchQueue(label: "listener")
 

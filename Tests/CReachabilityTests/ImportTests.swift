@@ -14,7 +14,7 @@ private final class ContextInfo {
 
 private let onQueue = DispatchSpecificKey<Bool>()
 
-@Suite("The C interface imported into Swift", .patient)
+@Suite("The C interface imported into Swift", .limited)
 struct ImportTests {
     private func makeTarget(_ name: String) throws -> SCNetworkReachability {
         try #require(SCNetworkReachabilityCreateWithName(nil, name))
@@ -59,7 +59,7 @@ struct ImportTests {
             let target = try makeTarget("host.invalid")
             setCallback(of: target, contextInfo)
             #expect(__SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode))
-            #expect(SCRunLoopPerform(loop, Double(Patience.seconds)) == 1)
+            #expect(SCRunLoopPerform(loop, Double(TimeLimit.seconds)) == 1)
             #expect(__SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode))
         }
         #expect(contextInfo.releases == 0)
@@ -77,7 +77,7 @@ struct ImportTests {
         do {
             let target = try makeTarget("host.invalid")
             #expect(__SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode))
-            #expect(SCRunLoopPerform(loop, Double(Patience.seconds)) == 0)
+            #expect(SCRunLoopPerform(loop, Double(TimeLimit.seconds)) == 0)
         }
         do {
             let changed = try #require(SCRunLoopCopyNextChange(loop, nil))
@@ -111,7 +111,7 @@ struct ImportTests {
             Unmanaged<DispatchQueue>.fromOpaque(info!).takeUnretainedValue().async { work(argument) }
         }
         #expect(SCNetworkReachabilitySetScheduler(target, &scheduler))
-        #expect(called.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
+        #expect(called.wait(timeout: .now() + .seconds(TimeLimit.seconds)) == .success)
         #expect(SCNetworkReachabilitySetScheduler(target, nil))
         queue.sync {}
     }

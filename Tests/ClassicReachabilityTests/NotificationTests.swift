@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Notifications of Reachability", .patient)
+@Suite("Notifications of Reachability", .limited)
 struct NotificationTests {
     @Test("Notifications on a concurrent queue do not overlap, and keep their order", .namespaceInside)
     func concurrent() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 private let onMain = DispatchSpecificKey<Bool>()
 
-@Suite("Statuses of Reachability", .patient)
+@Suite("Statuses of Reachability", .limited)
 struct ClassicStatusTests {
     @Test("The status follows from the flags, and a cellular path may count as not reachable")
     func fromFlags() throws {
@@ -98,7 +98,7 @@ struct ClassicStatusTests {
     }
 }
 
-@Suite("The notifier of Reachability", .namespaceInside, .patient)
+@Suite("The notifier of Reachability", .namespaceInside, .limited)
 struct NotifierTests {
     private func makeInternet(_ namespace: Namespace) throws -> Reachability {
         let internet = try namespace.inside { try #require(Reachability.forInternetConnection()) }

@@ -43,7 +43,7 @@ final class LibraryThreadSync: Sendable {
     private func change(toReachable wanted: Bool, by change: (UInt8) -> Bool) throws {
         #expect(try namespace.inside { change(2) })
         while isReachable.load(ordering: .acquiring) != wanted {
-            guard hasChanged.wait(timeout: .now() + .seconds(Patience.seconds)) == .success else {
+            guard hasChanged.wait(timeout: .now() + .seconds(TimeLimit.seconds)) == .success else {
                 Issue.record("a change was not reported")
                 return
             }

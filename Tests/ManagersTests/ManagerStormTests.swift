@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@Suite("The managers under load", .namespaceInside, .patient)
+@Suite("The managers under load", .namespaceInside, .limited)
 struct ManagerStormTests {
     private static let managers: [any ManagerUnderTest.Type] = [
         AFManager.self, AlamofireManager.self, ClassicManager.self,

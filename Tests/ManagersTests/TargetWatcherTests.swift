@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A target watcher", .patient)
+@Suite("A target watcher", .limited)
 struct TargetWatcherTests {
     private let queue = DispatchQueue(label: "callbacks of a test")
 

@@ -5,7 +5,7 @@ import NWReachability
 import TestSupport
 import Testing
 
-@Suite("Cancel while a call is in flight", .patient)
+@Suite("Cancel while a call is in flight", .limited)
 struct CancelTests {
     @Test(
         "On another thread it does not wait for the call in flight, and that is the last one",

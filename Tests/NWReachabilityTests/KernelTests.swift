@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A path monitor of the kernel", .namespaceInside, .patient)
+@Suite("A path monitor of the kernel", .namespaceInside, .limited)
 struct KernelTests {
     private let queue = DispatchQueue(label: "paths")
 
@@ -270,7 +270,7 @@ struct KernelTests {
     }
 }
 
-@Suite("A path monitor in a process without free descriptors", .patient)
+@Suite("A path monitor in a process without free descriptors", .limited)
 struct ExhaustionTests {
     @Test("The path is unsatisfied until descriptors are free again")
     func recovery() async {

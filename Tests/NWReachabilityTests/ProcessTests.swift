@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Each of these tests is a process of its own, because other tests open descriptors and start threads at the same time.
-@Suite("A path monitor in a process of its own", .patient)
+@Suite("A path monitor in a process of its own", .limited)
 struct ProcessTests {
     @Test("Monitors that nobody starts open nothing and start no thread")
     func unstarted() async {
@@ -131,7 +131,7 @@ private func runStorm(_ cycles: Int, until before: Set<String>) async throws {
     runStorm(cycles, DispatchQueue(label: "paths"), ended, late)
     for _ in 0..<cycles { await ended.next() }
     #expect(late.count == 0)
-    let deadline = ContinuousClock.now + .seconds(Patience.seconds / 10)
+    let deadline = ContinuousClock.now + .seconds(TimeLimit.seconds / 10)
     func remaining() throws -> [String] {
         try Holdings.threads(named: "reach") + Holdings().descriptors.subtracting(before)
     }

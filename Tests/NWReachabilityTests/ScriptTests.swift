@@ -178,7 +178,7 @@ struct PathTests {
     }
 }
 
-@Suite("The handler of a monitor", .patient)
+@Suite("The handler of a monitor", .limited)
 struct HandlerTests {
     private let script = NWPathMonitor.Script(.over("a"))
     private let queue = DispatchQueue(label: "paths")
@@ -478,7 +478,7 @@ struct HandlerTests {
     }
 }
 
-@Suite("A path monitor as an asynchronous sequence", .patient)
+@Suite("A path monitor as an asynchronous sequence", .limited)
 struct SequenceTests {
     private let script = NWPathMonitor.Script(.over("a"))
 

@@ -12,7 +12,7 @@ extension ReachabilityPath {
     }
 }
 
-@Suite("A monitor as an asynchronous sequence", .patient)
+@Suite("A monitor as an asynchronous sequence", .limited)
 struct AsyncSequenceTests {
     private let script = ReachabilityScript(.over("a"))
 
@@ -172,7 +172,7 @@ struct AsyncSequenceTests {
     }
 }
 
-@Suite("waitUntilReachable", .patient)
+@Suite("waitUntilReachable", .limited)
 struct WaitUntilReachableTests {
     private let script = ReachabilityScript(.unreachable())
 
@@ -186,7 +186,7 @@ struct WaitUntilReachableTests {
 
     @Test(
         "A wait returns as soon as the target is reachable",
-        arguments: [nil, Duration.seconds(Patience.seconds), .seconds(Int64.max)])
+        arguments: [nil, Duration.seconds(TimeLimit.seconds), .seconds(Int64.max)])
     func later(timeout: Duration?) async throws {
         let monitor = ReachabilityMonitor(script: script)
         async let path = monitor.waitUntilReachable(timeout: timeout)
@@ -242,7 +242,7 @@ struct WaitUntilReachableTests {
         try await waitUntil { script.watchedMonitors > 0 }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        let other = Task { try await monitor.waitUntilReachable(timeout: .seconds(Patience.seconds)) }
+        let other = Task { try await monitor.waitUntilReachable(timeout: .seconds(TimeLimit.seconds)) }
         try await waitUntil { script.watchedMonitors > 0 }
         monitor.cancel()
         await #expect(throws: ReachabilityError(.monitorCancelled)) { try await other.value }

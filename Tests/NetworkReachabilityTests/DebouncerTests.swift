@@ -4,7 +4,7 @@ import NetworkReachability
 import TestSupport
 import Testing
 
-@Suite("The settle time", .patient)
+@Suite("The settle time", .limited)
 struct DebouncerTests {
     private let start = ContinuousClock.now
 

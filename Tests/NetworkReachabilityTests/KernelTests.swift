@@ -14,7 +14,7 @@ extension AsyncSequence where Element == ReachabilityPath, Failure == Never {
     }
 }
 
-@Suite("A monitor of the kernel", .namespaceInside, .patient)
+@Suite("A monitor of the kernel", .namespaceInside, .limited)
 struct KernelTests {
     @Test("A monitor reports flags, interface, gateway, source and destination, and every change of them")
     func changes() async throws {
@@ -365,7 +365,7 @@ struct KernelTests {
     }
 }
 
-@Suite("A monitor in a process without free descriptors", .patient)
+@Suite("A monitor in a process without free descriptors", .limited)
 struct ExhaustionTests {
     @Test("The path is undetermined until descriptors are free again")
     func recovery() async {

@@ -10,7 +10,7 @@ import Testing
 /// Held by an observer's closure, to check that the closure is released.
 private final class HeldObject: Sendable {}
 
-@Suite("Observers of a monitor", .patient)
+@Suite("Observers of a monitor", .limited)
 struct ObserverTests {
     private let script = ReachabilityScript(.over("a"))
     private let onQueue = DispatchSpecificKey<Bool>()
@@ -197,7 +197,7 @@ private final class QueueExecutor: TaskExecutor {
     }
 }
 
-@Suite("ReachabilityModel", .patient)
+@Suite("ReachabilityModel", .limited)
 struct ModelTests {
     @Test("A model notifies its readers on its queue of every change, and ends its watch when it is released")
     @MainActor func changes() async {

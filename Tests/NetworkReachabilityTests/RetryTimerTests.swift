@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("The sleep of a loop that connects again and again", .patient)
+@Suite("The sleep of a loop that connects again and again", .limited)
 struct RetryTimerTests {
     private let long = Duration.seconds(600)
     private let script = ReachabilityScript(.over("a"))

@@ -8,7 +8,7 @@ extension String {
     fileprivate var withoutSequences: String { replacing(/\u{1B}\[[?0-9;]*[a-zA-Z]/, with: "") }
 }
 
-@Suite("watch on a terminal", .tool, .namespace, .patient)
+@Suite("watch on a terminal", .tool, .namespace, .limited)
 struct BoardTests {
     @Test("The board has a row for each target with its history, and the terminal is restored at the end")
     func rows() async throws {

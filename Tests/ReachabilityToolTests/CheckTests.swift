@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("check", .tool, .namespace, .patient)
+@Suite("check", .tool, .namespace, .limited)
 struct CheckTests {
     @Test("An address behind a gateway is reachable, and the line shows the way")
     func gateway() async throws {

@@ -40,7 +40,7 @@ private struct CommandLine {
     }
 }
 
-@Suite("Command lines", .tool, .namespace, .patient)
+@Suite("Command lines", .tool, .namespace, .limited)
 struct CommandLineTests {
     private static let table =
         #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/command-lines"

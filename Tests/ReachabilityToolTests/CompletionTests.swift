@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@Suite("Completions", .tool, .patient)
+@Suite("Completions", .tool, .limited)
 struct CompletionTests {
     @Test("bash completes", .installed("bash"))
     func bash() async throws {

@@ -48,7 +48,7 @@ struct Ends: CustomTestStringConvertible {
     static let all = [ipv4, ipv6, mapped]
 }
 
-@Suite("Verdicts of connections", .tool, .namespace, .patient)
+@Suite("Verdicts of connections", .tool, .namespace, .limited)
 struct ConnectionVerdictTests {
     /// Default routes over e0, and e2 without a route.
     private static let network: String =

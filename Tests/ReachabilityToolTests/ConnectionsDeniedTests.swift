@@ -56,7 +56,7 @@ private let loopback = """
     signal.pause()
     """
 
-@Suite("Connections that may not be listed", .tool, .patient)
+@Suite("Connections that may not be listed", .tool, .limited)
 struct ConnectionsDeniedTests {
     @Test("A sandbox that denies netlink is named", arguments: [EPERM, EACCES, EAFNOSUPPORT, ENOSYS])
     func denied(error: Int32) async throws {

@@ -26,7 +26,7 @@ private let server = """
     sys.stdin.read()
     """
 
-@Suite("reachability connections", .namespace, .patient)
+@Suite("reachability connections", .namespace, .limited)
 struct ConnectionsTests {
     /// Ends with the object that it returns.
     private func connect(

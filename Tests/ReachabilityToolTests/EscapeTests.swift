@@ -8,7 +8,7 @@ import Testing
 let hostileTarget = "fe80::1%a\u{1B}[2J\u{9B}\u{7F}\\"
 let escapedTarget = #"fe80::1%a\x1b[2J\xc2\x9b\x7f\\"#
 
-@Suite("Control characters of names", .tool, .namespace, .patient)
+@Suite("Control characters of names", .tool, .namespace, .limited)
 struct EscapeTests {
     @Test("check, and its --debug, escape them")
     func check() async throws {

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("watch --exec", .tool, .namespace, .patient)
+@Suite("watch --exec", .tool, .namespace, .limited)
 struct ExecTests {
     /// The next line that the command prints. The tool's own lines begin with a time.
     private func nextRun(

@@ -60,7 +60,7 @@ private struct Schema {
     }
 }
 
-@Suite("The schema of --json", .tool, .namespace, .patient)
+@Suite("The schema of --json", .tool, .namespace, .limited)
 struct SchemaTests {
     private func schema() throws -> [String: Any] {
         let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }

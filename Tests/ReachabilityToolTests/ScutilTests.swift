@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("-r and -W -r", .tool, .namespace, .patient)
+@Suite("-r and -W -r", .tool, .namespace, .limited)
 struct ScutilTests {
     @Test("-r prints only the flags, and exits with 0 for any flags")
     func flags() async throws {

@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("watch --textfile", .tool, .namespace, .patient)
+@Suite("watch --textfile", .tool, .namespace, .limited)
 final class TextfileTests {
     private let folder: String
     private var path: String { folder + "/reachability.prom" }

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Usage", .tool, .patient)
+@Suite("Usage", .tool, .limited)
 struct UsageTests {
     @Test(
         "Wrong usage exits with 64, and prints only to standard error",

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@Suite("wait", .tool, .namespace, .patient)
+@Suite("wait", .tool, .namespace, .limited)
 struct WaitTests {
     @Test("wait exits with 0 and no output as soon as the target is reachable")
     func reachable() async throws {

@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("watch", .tool, .namespace, .patient)
+@Suite("watch", .tool, .namespace, .limited)
 struct WatchTests {
     /// The next line, without its time. Fails if the time has another form.
     private func nextState(
@@ -95,7 +95,7 @@ struct WatchTests {
         let time = try #require(line.split(separator: " ").first)
         #expect(time.hasSuffix(text))
         let date = try Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(String(time))
-        #expect(abs(date.timeIntervalSinceNow) < Double(Patience.seconds))
+        #expect(abs(date.timeIntervalSinceNow) < Double(TimeLimit.seconds))
     }
 
     @Test("Bad targets are all reported, and nothing is watched")

@@ -5,7 +5,7 @@ import SCReachability
 import TestSupport
 import Testing
 
-@Suite("Apple's names", .patient)
+@Suite("Apple's names", .limited)
 struct AppleNamesTests {
     @Test("A failure has a status and a text, and is an error that can be thrown")
     func errors() {

@@ -6,7 +6,7 @@ import Testing
 
 private let onQueue = DispatchSpecificKey<Bool>()
 
-@Suite("Targets on dispatch queues", .patient)
+@Suite("Targets on dispatch queues", .limited)
 struct DispatchQueueTests {
     private let queue = DispatchQueue(label: "callbacks")
 

@@ -18,7 +18,7 @@ private final class RunLoopThread: Sendable {
             let keeper = SCNetworkReachabilityCreateWithName(nil, "127.0.0.1")!
             SCNetworkReachabilityScheduleWithRunLoop(keeper, CFRunLoopGetCurrent(), mode.rawValue)
             started.record(SendableRunLoop(runLoop: CFRunLoopGetCurrent()))
-            let result = CFRunLoopRunInMode(mode, Double(Patience.seconds), false)
+            let result = CFRunLoopRunInMode(mode, Double(TimeLimit.seconds), false)
             SCNetworkReachabilityUnscheduleFromRunLoop(keeper, CFRunLoopGetCurrent(), mode.rawValue)
             ended.record(result)
         }
@@ -35,7 +35,7 @@ private final class RunLoopThread: Sendable {
     }
 }
 
-@Suite("Targets on Foundation's run loops", .patient)
+@Suite("Targets on Foundation's run loops", .limited)
 struct RunLoopTests {
     private let customMode = "a custom mode" as CFString
 
@@ -83,7 +83,7 @@ struct RunLoopTests {
             _ = recorder.setCallback(of: target)
             let loop = RunLoop.current.getCFRunLoop()!
             SCNetworkReachabilityScheduleWithRunLoop(target, loop, RunLoop.Mode.common.rawValue as CFString)
-            results.record(CFRunLoopRunInMode(.defaultMode, Double(Patience.seconds), true))
+            results.record(CFRunLoopRunInMode(.defaultMode, Double(TimeLimit.seconds), true))
             SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, CFRunLoopMode.commonModes.rawValue)
         }
         #expect(await recorder.next() != nil)
