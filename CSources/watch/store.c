@@ -45,9 +45,8 @@
  * But none of them had a route to it when its query named "main", and a message about one moves it. So as long as
  * "main" has a route to a member, that is its answer. If not, tables after "main" decide for each: refused is `others`.
  *
- * If any route may have come without a
- * message (a rule, lost messages, an IPv6 gateway that fails or responds, a carrier under ignore_routes_with_linkdown),
- * 1 is broken: the entries of routes dissolve.
+ * If any route may have come without a message (a rule, lost messages, an IPv6 gateway that fails or responds, a carrier
+ * under ignore_routes_with_linkdown), 1 is broken: the entries of routes dissolve.
  *
  * Neighbours: a gateway that fails or responds marks what depends on any link, and all of IPv6. Those of IPv4 count
  * where the kernel has a choice (equal_routes.h, legs). A neighbour that responds and has a member's address may be one
