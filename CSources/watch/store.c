@@ -4,57 +4,61 @@
  * its moves, bucket.c its sets, stale.c what a change marks, reply.c what one query says of others, round.c the steps.
  *
  * Each watch is a member of one entry. One member is queried for all. An entry is of the route to a prefix P in the
- * table "main", and has one path; or it is a watch's own. `unfiled` has the watches that wait for an own entry.
+ * table "main", and has one path; or it is a watch's own. `unfiled` has the watches that wait for an own entry: a new
+ * watch, and those of an entry that dissolves. Each is queried, and joins the entry of the route that its answer names.
  *
- * Of address pairs and sockets, only those of one group are members of one entry: with the same local address and
- * traffic class (and sockets, which report their flow, apart). Protocol, ports, mark and user of a question are no part
- * of that. For: only rules select by them, and while a rule selects by anything, nothing is shared (`others` below). So
- * two connections that differ in a port share exactly as long as no rule can tell them apart. The message about a rule
- * breaks 1, and each is queried. What else a question says (an interface, several addresses) keeps it alone.
+ * Address pairs share only with pairs of the same local address and traffic class; sockets, which report their flow, in
+ * the same way with sockets. Their protocol, ports, mark and user do not matter: only rules select by them, and while a
+ * rule selects by anything, no pair or socket shares (`others` below). The message about a rule dissolves all entries.
+ * What else a question says (an interface, several addresses) keeps it alone.
  *
- * An entry is due, in the current step, failed, or answered: then it is in the list of its bucket, by its stamp, which
- * is `now` when its query began. Each change adds 1 to `now`. An answer is valid if its stamp is not before `needed`,
- * its own and its bucket's. Buckets: a link; no link (only a message can bring the route that is missing); any link;
- * for IPv6 also a link, or none, and any IPv6 address (hidden_routes.h says when any link counts all the same). Each
- * can have the lifetime of an IPv6 route besides. An answer counts only if its entry was not marked during the query.
+ * An entry is due, in the current step, failed, or answered. If it is answered, it is in the list of its bucket, by its
+ * stamp: `now` when its query began. Each change adds 1 to `now`. An answer is valid if its stamp is not before
+ * `needed` of the entry, nor before `needed` of the bucket. An entry that is marked is due; if that happens during its
+ * query, the answer does not count. The buckets say what can change an answer: one link; no link (only a message can
+ * bring the route that is missing); "any", if any link can; for IPv6 also a link, or none, and any IPv6 address
+ * (hidden_routes.h says when any link counts all the same). Each can have the lifetime of an IPv6 route besides.
  *
  * Kept true for each member of the entry of P, but for changes whose messages were not read yet:
  * 1. No route of "main" longer than P leads to the member. For: it joins when a query for it names P; and a message
  *    about Q, longer than P, moves the members in Q to the entry of Q, which is due: one query, not one for each.
- * 2. If the entry is valid, its path is right. For: a message about Q marks all entries in Q; one about a link marks
- *    the buckets of that link and of any link; an answer that ends has a timer.
- * 3. An answer is that of a member: if the queried one leaves, the entry is due.
+ * 2. If the entry is valid, its path is right. For: a message about Q marks all entries in Q, also own ones; one about
+ *    a link marks its bucket and "any"; an answer that ends has a timer. (No message says that a router redirects an
+ *    address to another router: docs/reliability.md.)
+ * 3. An answer is that of a member: if the queried one leaves, the entry is due. For: a refusal names no prefix. It can
+ *    be that of a longer route, whose message takes the queried member away.
  *
  * What the answer to one member of the entry of P says of the others, by 1:
  *   P            the same for all.
  *   shorter      nothing is between for any: the entry becomes that of the shorter route, or joins it in O(1).
  *   longer       nothing: its message is to come. The queried member leaves, and another one is queried.
- *   exception    nothing: a router has redirected the one address. The queried member leaves, and stays alone as long
- *                as its answer is no route's.
+ *   exception    nothing: a router has redirected the one address. The queried member leaves, and is alone until its
+ *                answer names a route.
  *   refused      the same for all, if no table after "main" has a route. The entry keeps P, so it costs one query when
  *                P is back.
  *   others       (multipath, WireGuard, another table, other rules) nothing: the entry dissolves into `unfiled`.
- * A watch refused at first stays in its own entry: a refusal names no prefix. So the first route costs one query for
- * each watch. Then they share its entry, also while it is gone.
+ * A watch refused at first stays in its own entry: a refusal names no prefix. So its first route costs one query for
+ * each such watch. Then they share its entry, also after the route is deleted.
  *
- * A table before "main" can have a throw route, which hides from some members what a message about that table
- * announces: the entries in Q dissolve, and members in Q wait for their own.
+ * A message about another table than "main" can be true of some members only (a throw route): entries in Q dissolve,
+ * and members in Q of other entries go to `unfiled`.
  *
- * Rules: with other rules than the kernel's own, plain watches of IPv4 share if none of its rules suppresses routes, or
- * selects by more than the destination and what all have in common. Each member may have other tables before "main".
- * But none of them had a route to it when its query named "main", and a message about one moves it. So as long as
- * "main" has a route to a member, that is its answer. If not, tables after "main" decide for each: refused is `others`.
+ * Rules: with other rules than the kernel's own, plain watches of IPv4 share, unless an IPv4 rule suppresses routes, or
+ * selects by the source. Each member may have other tables before "main". But none of them had a route to it
+ * when its query named "main"; if one gets a route, the message moves the member. So as long as "main" has a route to
+ * it, that is its answer. If not, tables after "main" decide for each: refused is `others`.
  *
- * If any route may have come without a message (a rule, lost messages, an IPv6 gateway that fails or responds, a carrier
- * under ignore_routes_with_linkdown), 1 is broken: the entries of routes dissolve.
+ * If a choice may have changed without a message about a route (a rule, lost messages, a carrier under
+ * ignore_routes_with_linkdown), 1 is broken: the entries of routes dissolve, and the own ones are due. After an IPv6
+ * gateway fails or responds, so for IPv6.
  *
- * Neighbours: a gateway that fails or responds marks what depends on any link, and all of IPv6. Those of IPv4 count
- * where the kernel has a choice (equal_routes.h, legs). A neighbour that responds and has a member's address may be one
- * to which a router has redirected it: the member leaves, and is queried by itself.
+ * Neighbours: an IPv4 gateway that fails or responds marks "any", but only where the kernel has a choice
+ * (equal_routes.h, legs). An IPv6 neighbour that responds and has a member's address may be one to which a router has
+ * redirected it: the member gets its own entry.
  *
- * Queries: a message about Q: one for each entry in Q, and for each that members in Q leave. A link: one for each entry
- * of its buckets. `others`, dissolving: one for each watch. A message about Q moves the members in Q one by one, and
- * each watch gets its path by itself. All else is O(1), or the depth of a tree.
+ * Queries: a message about Q: one for each entry in Q, or whose queried member leaves. A link: one for each entry of
+ * its bucket and "any". `others`, dissolving: one for each watch. A path that differs is given to each member by
+ * itself, and a message about Q moves members in Q one by one. All else is O(1), or the depth of a tree.
  */
 #ifdef __linux__
 #include "watch/store.h"
