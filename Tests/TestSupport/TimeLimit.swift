@@ -11,7 +11,7 @@ package enum TimeLimit {
 }
 
 extension Trait where Self == TimeLimitTrait {
-    package static var patient: Self { .timeLimit(.minutes(TimeLimit.minutes)) }
+    package static var limited: Self { .timeLimit(.minutes(TimeLimit.minutes)) }
 }
 
 /// Polls a condition that has no event to wait for.
