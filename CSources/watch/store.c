@@ -5,18 +5,18 @@
  *
  * Each watch is a member of one entry. One member is queried for all. An entry is of the route to a prefix P in the
  * table "main", and has one path; or it is a watch's own. `unfiled` has the watches that wait for an own entry: a new
- * watch, and those of an entry that dissolves. Each is queried, and joins the entry of the route that its answer names.
+ * watch, and those of an entry that dissolves. Each is queried. It joins the entry of the route named, or stays alone.
  *
  * Address pairs share only with pairs of the same local address and traffic class; sockets, which report their flow, in
  * the same way with sockets. Their protocol, ports, mark and user do not matter: only rules select by them, and while a
- * rule selects by anything, no pair or socket shares (`others` below). The message about a rule dissolves all entries.
- * What else a question says (an interface, several addresses) keeps it alone.
+ * rule selects by anything, no pair or socket shares (`others` below). The message about a rule dissolves each route's
+ * entry. What else a question says (an interface, several addresses) keeps it alone.
  *
  * An entry is due, in the current step, failed, or answered. If it is answered, it is in the list of its bucket, by its
  * stamp: `now` when its query began. Each change adds 1 to `now`. An answer is valid if its stamp is not before
  * `needed` of the entry, nor before `needed` of the bucket. An entry that is marked is due; if that happens during its
  * query, the answer does not count. The buckets say what can change an answer: one link; no link (only a message can
- * bring the route that is missing); "any", if any link can; for IPv6 also a link, or none, and any IPv6 address
+ * bring the route that is missing); any link ("any"); for IPv6 also: one link or no link, plus any IPv6 address
  * (hidden_routes.h says when any link counts all the same). Each can have the lifetime of an IPv6 route besides.
  *
  * Kept true for each member of the entry of P, but for changes whose messages were not read yet:
@@ -36,7 +36,7 @@
  *                answer names a route.
  *   refused      the same for all, if no table after "main" has a route. The entry keeps P, so it costs one query when
  *                P is back.
- *   others       (multipath, WireGuard, another table, other rules) nothing: the entry dissolves into `unfiled`.
+ *   others       (multipath, WireGuard, another table, see Rules) nothing: the entry dissolves into `unfiled`.
  * A watch refused at first stays in its own entry: a refusal names no prefix. So its first route costs one query for
  * each such watch. Then they share its entry, also after the route is deleted.
  *
@@ -44,13 +44,13 @@
  * and members in Q of other entries go to `unfiled`.
  *
  * Rules: with other rules than the kernel's own, plain watches of IPv4 share, unless an IPv4 rule suppresses routes, or
- * selects by the source. Each member may have other tables before "main". But none of them had a route to it
- * when its query named "main"; if one gets a route, the message moves the member. So as long as "main" has a route to
- * it, that is its answer. If not, tables after "main" decide for each: refused is `others`.
+ * selects by the source. Each member may have other tables before "main". None had a route to it when its query named
+ * "main". If one gets a route, its message moves the member. So as long as "main" has a route to it, that is its
+ * answer. If not, tables after "main" decide for each: refused is `others`.
  *
  * If a choice may have changed without a message about a route (a rule, lost messages, a carrier under
- * ignore_routes_with_linkdown), 1 is broken: the entries of routes dissolve, and the own ones are due. After an IPv6
- * gateway fails or responds, so for IPv6.
+ * ignore_routes_with_linkdown), 1 is broken: the entries of routes dissolve, and the own ones are due. An IPv6 gateway
+ * fails or responds: the same, for IPv6 only.
  *
  * Neighbours: an IPv4 gateway that fails or responds marks "any", but only where the kernel has a choice
  * (equal_routes.h, legs). An IPv6 neighbour that responds and has a member's address may be one to which a router has
