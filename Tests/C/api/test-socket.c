@@ -332,6 +332,24 @@ TEST(a_change_of_the_flow_alone_reaches_all_that_share_an_answer)
     assert_int_equal(expect_flags_of(other.target), 0);
 }
 
+/* A route makes the address local. It goes with the last address of its link, and no message is about it. */
+TEST(a_local_address_that_goes_silently_makes_connections_unreachable)
+{
+    struct watcher one, other;
+
+    add_default(&families[0]);
+    namespace_ip("route add local 10.99.0.9 dev c table local");
+    watcher_start(&one, target_of(udp_socket("10.99.0.9", 4000, "198.51.100.7", 53)));
+    watcher_schedule_on(&other, target_of(udp_socket("10.99.0.9", 4001, "198.51.100.8", 53)), one.loop);
+    EXPECT_QUIET(&one);
+    namespace_ip("address del 203.0.113.2/24 dev c");
+    assert_true(idle_perform(one.loop) >= 0);
+    assert_int_equal(one.calls, 1);
+    assert_int_equal(other.calls, 1);
+    EXPECT(one.target, 0, LocalAddressNotAssigned);
+    EXPECT(other.target, 0, LocalAddressNotAssigned);
+}
+
 /* ---- Between Schedule and the first pass ------------------------------------------------------------------------- */
 
 /* A change that leaves the packets where they are: only the flow differs. Or their interface differs, too. */
