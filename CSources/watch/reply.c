@@ -167,12 +167,12 @@ static int evaluate_without_netlink(struct monitor *monitor, const struct inquir
 }
 
 /* Whether the query for the route has shown the whole path: there is none. A source-specific route can be there in
- * spite of that. No packet arrives at a loopback address while lo is down. The source of a pair may be the cause. */
-static bool is_refusal_final(const struct monitor *monitor, const struct inquiry *inquiry, const struct match *match)
+ * spite of that. No packet arrives at a loopback address while lo is down. */
+static bool is_refusal_final(const struct monitor *monitor, const struct match *match)
 {
     const struct address *destination = &match->refused.destination;
 
-    return match->kind == REPLY_REFUSED && !is_pair(inquiry->questions) && !address_is_loopback(destination) &&
+    return match->kind == REPLY_REFUSED && !address_is_loopback(destination) &&
            (destination->family == AF_INET || monitor->rtnetlink.source_routes == SOURCE_ROUTES_NONE);
 }
 
@@ -192,7 +192,7 @@ static int evaluate(struct monitor *monitor, const struct inquiry *inquiry, cons
     const unsigned known = match->kind == REPLY_ROUTE ? QUERY_EXPIRY_KNOWN : 0;
     int error = NETLINK_DENIED;
 
-    if (is_refusal_final(monitor, inquiry, match)) {
+    if (is_refusal_final(monitor, match)) {
         *ret = match->refused;
         return 0;
     }
@@ -357,8 +357,6 @@ static enum reply_kind find_kind(struct monitor *monitor, const struct inquiry *
         return REPLY_ALONE;
     if (match->kind == REPLY_ROUTE)
         return match_has_path(match, path) || is_source_missing(path) ? REPLY_ROUTE : REPLY_EXCEPTION;
-    if (is_source_missing(path))
-        return REPLY_REFUSED;
     if (path->index != 0)
         return REPLY_EXCEPTION; /* a route has come since the first query */
     if (inquiry->for_others && !is_last_table_empty(monitor, inquiry->questions->items[0].destination.family))
