@@ -78,18 +78,24 @@ void equal_routes_read(struct equal_routes *routes, struct rtnetlink *rtnetlink)
     routes->known = error == 0 ? end != FIRST_ROUTES_CHANGED : netlink_is_withheld(error);
 }
 
-/* Which of several routes was replaced, or has gone, is not sure. */
+static bool is_of(const struct equal_route *item, const struct route *route)
+{
+    return !item->is_leg && route->has_gateway && item->index == route->oif &&
+           address_equal(&item->gateway, &route->gateway);
+}
+
+/* Which of several routes was replaced is not sure, nor which of several had a leg. One that is not the route of the
+ * message stays. */
 static void forget(struct equal_routes *routes, const struct route *route)
 {
-    unsigned found = 0;
-
-    for (unsigned i = routes->count; i-- > 0;)
-        if (has_metric(&routes->items[i], route)) {
+    for (unsigned i = routes->count; i-- > 0;) {
+        if (!has_metric(&routes->items[i], route))
+            continue;
+        if (is_of(&routes->items[i], route))
             remove_item(routes, i);
-            found++;
-        }
-    if (found > 1)
-        routes->known = false;
+        else if (route->replaces || routes->items[i].is_leg)
+            routes->known = false;
+    }
 }
 
 void equal_routes_note(struct equal_routes *routes, const struct route *route)
@@ -98,8 +104,11 @@ void equal_routes_note(struct equal_routes *routes, const struct route *route)
         return;
     if (route->gone || route->replaces)
         forget(routes, route);
-    if (!route->gone)
-        add_route(routes, route);
+    if (route->gone)
+        return;
+    if (routes->count == EQUAL_ROUTES_LIMIT)
+        routes->known = false; /* some of them may be gone */
+    add_route(routes, route);
 }
 
 /* Whether there is another route that is equal. The legs of one route are none. */

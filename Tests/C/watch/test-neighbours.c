@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel/first_routes.h"
 #include "kernel/neighbours.h"
 #include "support/callbacks.h"
 #include "support/crowd.h"
@@ -18,11 +19,19 @@
 #include "support/router.h"
 #include "support/time_limit.h"
 #include "support/watcher.h"
+#include "watch/equal_routes.h"
 
 int __real_neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
                             uint16_t *ret_state);
 int __wrap_neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
                             uint16_t *ret_state);
+
+int __real_first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *what,
+                             bool (*visit)(void *info, const struct route *route), void *info,
+                             enum first_routes_end *ret);
+int __wrap_first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *what,
+                             bool (*visit)(void *info, const struct route *route), void *info,
+                             enum first_routes_end *ret);
 
 #define LLADDR " lladdr 02:00:00:00:00:01 "
 
@@ -246,6 +255,75 @@ TEST(a_gateway_fails_between_the_queries_for_routes_and_that_for_its_state)
         expect_failure_noticed(before);
 }
 
+static bool goes_before_read; /* one of the equal routes, just before the library reads them */
+
+int __wrap_first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *what,
+                             bool (*visit)(void *info, const struct route *route), void *info,
+                             enum first_routes_end *ret)
+{
+    if (goes_before_read && what->family == AF_INET) {
+        goes_before_read = false;
+        namespace_ip("route del default via 203.0.113.1 dev c metric 100");
+    }
+    return __real_first_routes_read(rtnetlink, what, visit, info, ret);
+}
+
+/* The first of two equal gateways fails, though another equal route had gone before the second one came. */
+static void expect_choice_after_another_has_gone(void)
+{
+    namespace_ip("route append default via 203.0.113.1 dev c metric 100");
+    EXPECT_QUIET(&watcher);
+    EXPECT_INTERFACE(watcher.target, "a");
+    namespace_ip("neigh change 192.0.2.1 dev a nud failed");
+    EXPECT_CHANGE_OVER(&watcher, R, "c");
+}
+
+/* The message about it comes after the list of routes. */
+TEST(an_equal_ipv4_default_route_goes_before_they_are_read)
+{
+    add_equal_routes();
+    RESPOND("192.0.2.1", "a");
+    goes_before_read = true;
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    EXPECT_QUIET(&watcher);
+    assert_false(goes_before_read);
+    expect_choice_after_another_has_gone();
+}
+
+TEST(an_ipv4_default_route_without_a_gateway_goes)
+{
+    add_equal_routes();
+    namespace_ip("route del default via 203.0.113.1 dev c metric 100");
+    namespace_ip("route append default dev c metric 100");
+    RESPOND("192.0.2.1", "a");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    EXPECT_QUIET(&watcher);
+    namespace_ip("route del default dev c metric 100");
+    EXPECT_QUIET(&watcher);
+    expect_choice_after_another_has_gone();
+}
+
+/* The kernel sends no message about that. Then two equal ones come. */
+TEST(many_ipv4_default_routes_vanish_with_their_link)
+{
+    namespace_ip("route add default via 192.0.2.1 dev a metric 100");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    for (unsigned i = 1; i < EQUAL_ROUTES_LIMIT; i++)
+        namespace_ip("route append default via 192.0.2.%u dev a metric 100", 100 + i);
+    EXPECT_QUIET(&watcher);
+    namespace_ip("link set dev a down");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("link set dev a up");
+    namespace_ip("route add default via 192.0.2.3 dev a metric 100");
+    namespace_ip("route append default via 203.0.113.1 dev c metric 100");
+    RESPOND("192.0.2.3", "a");
+    RESPOND("203.0.113.1", "c");
+    EXPECT_CHANGE_OVER(&watcher, R, "a");
+    EXPECT_QUIET(&watcher);
+    namespace_ip("neigh change 192.0.2.3 dev a nud failed");
+    EXPECT_CHANGE_OVER(&watcher, R, "c");
+}
+
 /* The second route comes later, so only the message about it says that there are equal ones. */
 TEST_EACH(an_equal_ipv4_default_route_comes_later, equal_rows)
 {
@@ -345,20 +423,36 @@ TEST(a_leg_that_comes_back_is_read_again)
     EXPECT_CHANGE_OVER(&watcher, R, "a");
 }
 
-/* A laptop with one default route has no use for what the neighbours do. */
-TEST(a_single_ipv4_gateway_wakes_nobody)
+/* Changes of neighbours do not make the loop run. */
+static void expect_neighbours_ignored(void)
 {
     struct pollfd event;
 
-    namespace_ip("route add default via 192.0.2.1 dev a metric 100");
-    namespace_ip("route add default via 203.0.113.1 dev c metric 200");
-    RESPOND("192.0.2.1", "a");
-    watcher_start(&watcher, expect_target("198.51.100.7"));
     EXPECT_QUIET(&watcher);
     FAIL("192.0.2.1", "a");
     FAIL("203.0.113.1", "c");
     event = (struct pollfd){ .fd = SCRunLoopGetFileDescriptor(watcher.loop), .events = POLLIN };
     assert_int_equal(poll(&event, 1, 0), 0);
+}
+
+/* A laptop with one default route has no use for what the neighbours do. */
+TEST(a_single_ipv4_gateway_wakes_nobody)
+{
+    namespace_ip("route add default via 192.0.2.1 dev a metric 100");
+    namespace_ip("route add default via 203.0.113.1 dev c metric 200");
+    RESPOND("192.0.2.1", "a");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    expect_neighbours_ignored();
+}
+
+TEST(an_ipv4_gateway_that_has_replaced_another_wakes_nobody)
+{
+    namespace_ip("route add default via 192.0.2.3 dev a metric 100");
+    RESPOND("192.0.2.1", "a");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    EXPECT_QUIET(&watcher);
+    namespace_ip("route replace default via 192.0.2.1 dev a metric 100");
+    expect_neighbours_ignored();
 }
 
 /* ---- Redirects -------------------------------------------------------------------------------------------------- */
