@@ -48,15 +48,8 @@ static bool has_known_prefix(const struct route *route, const struct address *de
     return route->prefix_length != ROUTE_QUERY_PREFIX_UNKNOWN && !is_another_route(route, destination);
 }
 
-/* For each of the IPv6 samples in the first half, addresses that have only half of a default route in common with it.
- * A longer prefix can lead to the first of them. */
-#define WITNESSES 2
-static const struct address witnesses[SAMPLES - 1][WITNESSES] = {
-    { { AF_INET6, { 0x20, [15] = 1 } }, { AF_INET6, { 0x10, [15] = 1 } } },
-    { { AF_INET6, { 0x40, [15] = 1 } }, { AF_INET6, { 0x60, [15] = 1 } } },
-};
-
-/* Whether the query for a witness returns a default route, or one with an unknown prefix. Returns 0 or an errno. */
+/* Whether the query for another address of the same half returns a default route, or one with an unknown prefix.
+ * Returns 0 or an errno. */
 static int query_witness(struct route_query *query, const struct address *witness, bool *ret)
 {
     const struct address sample = query->request.destination;
@@ -71,18 +64,20 @@ static int query_witness(struct route_query *query, const struct address *witnes
 }
 
 /* Few routes lead to the sample that is a global address, and none to the others, besides the default route or half of
- * one: that is sure enough for a route that a query returns. One that only a socket uses must lead to the first
- * witness, too. `sample`: the number of the one that was reached. Returns 0 or an errno. */
+ * one: that is sure enough for a route that a query returns. One that only a socket uses must lead to the other sample
+ * of the first half, too. The global sample has a second witness, because a longer prefix can lead to the first one.
+ * IPv6 alone has such routes. `sample`: the number of the one that was reached. Returns 0 or an errno. */
 static int confirm_default_route(struct route_query *query, size_t sample, bool by_socket, bool *ret)
 {
-    int error = 0;
+    static const struct address second = { AF_INET6, { 0x60, [15] = 1 } };
+    const size_t other = sample == SAMPLE_GLOBAL ? 0 : SAMPLE_GLOBAL;
+    int error;
 
     *ret = !by_socket && sample != SAMPLE_GLOBAL;
     if (*ret || sample == SAMPLES - 1)
         return 0;
-    for (size_t i = 0; i < (by_socket ? 1 : WITNESSES) && error == 0 && !*ret; i++)
-        error = query_witness(query, &witnesses[sample][i], ret);
-    return error;
+    error = query_witness(query, &samples_ipv6[other], ret);
+    return error == 0 && !*ret && !by_socket ? query_witness(query, &second, ret) : error;
 }
 
 /* `match` is the default route that matches the sample in `query->request`. */
