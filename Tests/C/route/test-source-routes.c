@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "kernel/source_routes.h"
@@ -345,6 +346,29 @@ TEST(the_end_of_a_default_route_opens_no_socket_for_each_target)
     crowd_route(false, "::/0", GATEWAY);
     assert_int_equal(crowd_settle(), TARGETS);
     assert_int_equal(socket_faults.opened, 0);
+}
+
+/* Their first queries are sent together. Then a route is found for which each needs another query. */
+TEST(replies_that_no_target_has_used_do_not_count_later)
+{
+    enum { TOGETHER = 8, LEFT = 2 };
+    char address[INET6_ADDRSTRLEN];
+
+    namespace_ip("-6 route add 2001:db8:2::/64 from " PREFIX " via " GATEWAY);
+    for (unsigned i = 0; i < TOGETHER; i++) {
+        snprintf(address, sizeof address, "2001:db8:1::%x", i + 1);
+        crowd_watch(i, address);
+    }
+    assert_int_equal(SCRunLoopPerform(crowd.loop, 0), 0);
+    for (unsigned i = LEFT; i < TOGETHER; i++)
+        crowd_unwatch(i);
+    namespace_ip("-6 route delete 2001:db8:2::/64 from " PREFIX);
+    namespace_ip("-6 rule add from all lookup main priority 10"); /* so the routes are read again */
+    namespace_ip("-6 rule delete priority 10");
+    crowd_route(true, "2001:db8:1::/64", GATEWAY);
+    assert_int_equal(SCRunLoopPerform(crowd.loop, 0), LEFT);
+    expect_changes(0);
+    crowd_expect_all(R);
 }
 
 /* ---- The dump of routes ----------------------------------------------------------------------------------------- */
