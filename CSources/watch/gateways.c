@@ -33,14 +33,21 @@ static unsigned find_place(const struct gateways *gateways)
     return place;
 }
 
+/* Whether IPv4 chooses by the state of the gateway. An IPv6 one can be that of IPv4 routes, too. */
+static bool is_choice(const struct gateways *gateways, unsigned place)
+{
+    const struct gateway *gateway = &gateways->states[place];
+
+    return gateways->items[place].address.family == AF_INET ? gateway->held : gateway->ranked;
+}
+
 /* IPv4 chooses by all states; IPv6 only avoids gateways that have failed. */
 static bool needs_every_message(const struct gateways *gateways, unsigned place)
 {
     const enum gateway_state state = gateways->states[place].state;
 
-    if (gateways->items[place].address.family == AF_INET)
-        return gateways->states[place].held;
-    return state == GATEWAY_UNREAD || state == GATEWAY_FAILED;
+    return is_choice(gateways, place) ||
+           (gateways->items[place].address.family == AF_INET6 && (state == GATEWAY_UNREAD || state == GATEWAY_FAILED));
 }
 
 static void update_filter(struct gateways *gateways, unsigned place)
@@ -98,13 +105,18 @@ unsigned gateways_add(struct gateways *gateways, const struct path *path)
 void gateways_hold(struct gateways *gateways, uint32_t index, const struct address *address, bool ranked)
 {
     const unsigned place = add(gateways, index, address);
+    struct gateway *gateway;
+    bool was_choice;
 
     if (place == GATEWAYS_NOWHERE)
         return;
-    if (address->family == AF_INET && !gateways->states[place].held)
+    gateway = &gateways->states[place];
+    was_choice = is_choice(gateways, place);
+    gateway->held = true;
+    gateway->ranked = gateway->ranked || ranked;
+    if (is_choice(gateways, place) && !was_choice)
         set_state(gateways, place, GATEWAY_UNREAD); /* the filter may have dropped messages about it */
-    gateways->states[place].held = gateways->states[place].used = true;
-    gateways->states[place].ranked = gateways->states[place].ranked || ranked;
+    gateway->used = true;
     update_filter(gateways, place);
 }
 
@@ -169,7 +181,7 @@ static enum gateways_effect find_effect_ipv4(const struct gateways *gateways, un
 {
     const struct gateway *gateway = &gateways->states[place];
 
-    if (!gateways->items[place].every || rank(gateway, gateway->state) == rank(gateway, now))
+    if (!is_choice(gateways, place) || rank(gateway, gateway->state) == rank(gateway, now))
         return GATEWAYS_NOTHING;
     return GATEWAYS_OTHER_ROUTE;
 }
@@ -179,13 +191,13 @@ enum gateways_effect gateways_update(struct gateways *gateways, const struct mes
     const unsigned place = find_gateway(gateways, neighbour->index, &neighbour->address);
     const enum gateway_state now = state_of(neighbour->state);
     const unsigned long edits = gateways->edits;
-    enum gateways_effect effect;
+    enum gateways_effect effect = GATEWAYS_NOTHING;
 
     if (place == GATEWAYS_NOWHERE)
         return GATEWAYS_NOTHING;
     if (neighbour->address.family == AF_INET6)
         effect = find_effect_ipv6(gateways, place, now);
-    else
+    if (effect == GATEWAYS_NOTHING)
         effect = find_effect_ipv4(gateways, place, now);
     set_state(gateways, place, now);
     gateways->version += gateways->edits != edits; /* paths are evaluated anyway: the filter may as well pass less */

@@ -121,6 +121,24 @@ TEST(each_state_of_a_held_ipv4_gateway_of_equal_routes_counts)
     assert_int_equal(update("192.0.2.1", 3, NUD_FAILED), GATEWAYS_NOTHING);
 }
 
+TEST(each_state_of_an_ipv6_gateway_of_equal_ipv4_routes_counts)
+{
+    const struct address gateway = make("fe80::1");
+
+    add("fe80::1", 3, NUD_REACHABLE);
+    assert_int_equal(update("fe80::1", 3, NUD_STALE), GATEWAYS_NOTHING);
+    gateways_hold(&gateways, 3, &gateway, true);
+    assert_int_equal(gateways.unread, 1);
+    gateways_set(&gateways, 0, NUD_REACHABLE);
+    assert_true(gateways.items[0].every);
+    assert_int_equal(update("fe80::1", 3, NUD_STALE), GATEWAYS_OTHER_ROUTE);
+    assert_int_equal(update("fe80::1", 3, NUD_FAILED), GATEWAYS_ANY_ROUTE);
+    gateways_set(&gateways, 0, NUD_REACHABLE);
+    gateways_age(&gateways, 3);
+    assert_false(gateways.items[0].every);
+    assert_int_equal(update("fe80::1", 3, NUD_STALE), GATEWAYS_NOTHING);
+}
+
 /* The kernel only avoids a leg whose gateway does not respond. Entries turn from REACHABLE to STALE all the time. */
 TEST(of_a_gateway_of_a_leg_it_counts_only_whether_it_responds)
 {

@@ -200,6 +200,27 @@ TEST_EACH(the_better_of_equal_ipv4_gateways_begins_to_respond, equal_rows)
     EXPECT_CHANGE_OVER(&watcher, R, "a");
 }
 
+static const struct family_row {
+    const char *name, *routes[2], *neighbours[2];
+} family_rows[] = {
+    { "ipv4", { "192.0.2.1 dev a", "203.0.113.1 dev c" }, { "192.0.2.1 dev a", "203.0.113.1 dev c" } },
+    { "ipv6", { "inet6 fe80::1 dev a", "inet6 fe80::1 dev c" }, { "fe80::1 dev a", "fe80::1 dev c" } }
+};
+
+/* The kernel was asking for its address. */
+TEST_EACH(the_first_of_equal_gateways_responds, family_rows)
+{
+    for (int i = 0; i < 2; i++)
+        namespace_ip("route append 0.0.0.0/0 via %s metric 100", row->routes[i]);
+    namespace_ip("neigh replace %s nud incomplete", row->neighbours[0]);
+    namespace_ip("neigh replace %s" LLADDR "nud reachable", row->neighbours[1]);
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    EXPECT_QUIET(&watcher);
+    EXPECT_INTERFACE(watcher.target, "c");
+    namespace_ip("neigh replace %s" LLADDR "nud reachable", row->neighbours[0]);
+    EXPECT_CHANGE_OVER(&watcher, R, "a");
+}
+
 static bool fails_before_read; /* the gateway over "a", just before the library reads its state */
 
 int __wrap_neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
