@@ -68,7 +68,7 @@ static struct descriptors before; /* open when the scenario began */
 /* The tools are slow. The program runs without them, too, with each call. */
 static unsigned step(void)
 {
-    return unit_is_under("valgrind") ? 8 : unit_is_under("tsan") ? 4 : unit_is_under("asan") ? 2 : 1;
+    return unit_is_under("valgrind") ? 16 : unit_is_under("tsan") ? 4 : unit_is_under("asan") ? 2 : 1;
 }
 
 static void fault_begin(void)

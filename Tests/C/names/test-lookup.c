@@ -566,24 +566,17 @@ static uint32_t fnv(uint32_t hash, const char *text)
 }
 
 #define BLOCKS     9
-#define BLOCK_SIZE 8 /* with its NUL */
-#define TRIES      400000
+#define BLOCK_SIZE 8          /* with its NUL */
+#define SLOTS      (1u << 19) /* several times the 80,000 tries that a collision takes on average */
 
 struct collision_try {
-    uint32_t hash;
-    char text[BLOCK_SIZE];
+    uint32_t hash, number; /* 0: none */
 };
 
-static int compare_collision_tries(const void *a, const void *b)
-{
-    const uint32_t x = ((const struct collision_try *)a)->hash, y = ((const struct collision_try *)b)->hash;
-
-    return (x > y) - (x < y);
-}
-
-/* Seven letters. */
+/* Seven letters. Each number gives others. */
 static void fill_block(char ret[BLOCK_SIZE], uint32_t number)
 {
+    number *= 2654435761u;
     for (size_t i = 0; i < BLOCK_SIZE - 1; i++, number /= 26)
         ret[i] = (char)('a' + number % 26);
     ret[BLOCK_SIZE - 1] = '\0';
@@ -592,21 +585,22 @@ static void fill_block(char ret[BLOCK_SIZE], uint32_t number)
 /* Finds two texts that lead from a hash to the same hash. Returns that one. */
 static uint32_t find_collision(uint32_t from, char ret[2][BLOCK_SIZE])
 {
-    struct collision_try *tries = malloc(TRIES * sizeof *tries);
-    size_t i;
+    struct collision_try *tries = calloc(SLOTS, sizeof *tries), *try;
+    uint32_t hash, number = 1;
 
-    for (i = 0; i < TRIES; i++) {
-        fill_block(tries[i].text, (uint32_t)i * 2654435761u);
-        tries[i].hash = fnv(from, tries[i].text);
+    for (;; number++) {
+        assert_true(number < SLOTS);
+        fill_block(ret[0], number);
+        hash = fnv(from, ret[0]);
+        for (try = &tries[hash % SLOTS]; try->number != 0 && try->hash != hash;)
+            try = try == &tries[SLOTS - 1] ? tries : try + 1;
+        if (try->number != 0)
+            break;
+        *try = (struct collision_try){ hash, number };
     }
-    qsort(tries, TRIES, sizeof *tries, compare_collision_tries);
-    for (i = 1; tries[i].hash != tries[i - 1].hash; i++)
-        assert_true(i + 1 < TRIES);
-    for (size_t j = 0; j < 2; j++)
-        memcpy(ret[j], tries[i - j].text, BLOCK_SIZE);
-    from = tries[i].hash;
+    fill_block(ret[1], try->number);
     free(tries);
-    return from;
+    return hash;
 }
 
 static struct resolver_reply hang_all(const char *name)
