@@ -379,7 +379,8 @@ HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback calls deli
 MACHINE   = Tests/VM/machine Tests/VM/test-
 VM_TESTS  = $(foreach name,kernel links takeover,"--one-of=machine:$(MACHINE)$(name)")
 # These depend little on the kernel's version.
-VM_WORLD  = "--one-of=machine:$(MACHINE)kernel callback local-wifi name" --one-of=machine:Tests/world/systemd
+VM_WORLD  = "--one-of=machine:$(MACHINE)kernel $(WORLD_NAMES)" --one-of=machine:Tests/world/systemd
+WORLD_NAMES = callback local-wifi name
 
 # Debian's kernels, from 5.10 to its newest, on two processors each. `own` is the kernel of this machine's release.
 KERNELS   = bullseye own bookworm-backports trixie-backports
@@ -399,10 +400,10 @@ test: deps-test
 	    "Tests/swift address" --alone $(ALONE)
 
 # Tests of what surrounds the code: installation, packages, manuals, other languages, the README. And slow tests of the code:
-# the C programs under valgrind and helgrind; the Swift tests under the thread sanitizer, and without a sanitizer, with ten
-# times the storms (the checks of the manuals need this build); callbacks and names in the emulated machine.
+# the C programs under valgrind and helgrind; the Swift tests under the thread sanitizer, and without a sanitizer, with
+# longer storms (the checks of the manuals need this build); callbacks and names in the emulated machine.
 test-world: deps-world
-	@$(MAKE) --no-print-directory $(JOBS) lib test-programs
+	@$(MAKE) --no-print-directory $(JOBS) lib $(WORLD_NAMES:%=$(BUILD)/tests/test-%)
 	@$(MAKE) --no-print-directory $(JOBS) programs-valgrind
 	@Tests/run $(VALGRIND) $(HELGRIND) Tests/swift "Tests/swift thread" $(VM_WORLD) $(WORLD) $(CONSUMERS)
 
