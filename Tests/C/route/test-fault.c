@@ -308,6 +308,37 @@ TEST(a_lost_message_hides_no_way)
     }
 }
 
+static unsigned refusals;
+
+/* Until then, the IPv4 default path was found. */
+static ssize_t send_and_move_default(int fd, const void *bytes, size_t length, int flags)
+{
+    const struct nlmsghdr *header = bytes;
+    const struct rtmsg *route = NLMSG_DATA(header);
+
+    if (header->nlmsg_type != RTM_GETROUTE || route->rtm_family != AF_INET6 || refusals == 0)
+        return send(fd, bytes, length, flags);
+    if (--refusals == 0)
+        namespace_ip("route replace default via 203.0.113.1");
+    errno = ENOBUFS;
+    return -1;
+}
+
+TEST(a_search_that_is_repeated_has_the_default_path_of_that_time)
+{
+    SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
+
+    namespace_add_second_pair();
+    SCOPED_TARGET target = expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork);
+    refusals = 3; /* all tries of one query */
+    faults_send = send_and_move_default;
+    assert_true(SCNetworkReachabilityGetNetwork(target, &network, NULL, 0, 0));
+    faults_send = NULL;
+    assert_int_equal(refusals, 0);
+    assert_int_equal(network.ipv4.interfaceIndex, if_nametoindex("c"));
+    assert_int_equal(network.wayCount, 1);
+}
+
 static unsigned barriers;
 
 static ssize_t send_and_count_barriers(int fd, const void *bytes, size_t length, int flags)
