@@ -28,27 +28,90 @@ static bool ways_agree(const SCNetworkReachabilityWay *a, const SCNetworkReachab
            paths_agree(&a->ipv6, &b->ipv6);
 }
 
-static const char *find_difference(const struct network_view *left, const struct network_view *right)
+static void add_path(struct text *text, const SCNetworkReachabilityDefaultPath *path)
+{
+    char flags[256], gateway[INET6_ADDRSTRLEN], source[INET6_ADDRSTRLEN];
+
+    SCNetworkReachabilityFlagsGetString(path->flags, flags, sizeof flags);
+    text_add(text, "%s (%s, interface %u, metric %u, gateway %s, source %s)", flags,
+             SCNetworkReachabilityReasonString(path->reason), path->interfaceIndex, path->metric,
+             results_address_text(&path->gateway, gateway), results_address_text(&path->source, source));
+}
+
+/* Each of these writes how the two differ, if they do. */
+static bool compare_paths(const char *name, const SCNetworkReachabilityDefaultPath *a,
+                          const SCNetworkReachabilityDefaultPath *b, struct text *ret_difference)
+{
+    if (paths_agree(a, b))
+        return true;
+    text_add(ret_difference, "%s: ", name);
+    add_path(ret_difference, a);
+    text_add(ret_difference, ", ");
+    add_path(ret_difference, b);
+    return false;
+}
+
+static bool compare_numbers(const char *name, uint32_t a, uint32_t b, struct text *ret_difference)
+{
+    if (a != b)
+        text_add(ret_difference, "%s: 0x%x, 0x%x", name, a, b);
+    return a == b;
+}
+
+static void add_way(struct text *text, const SCNetworkReachabilityWay *way)
+{
+    text_add(text, "interface %u \"%s\" type %d, IPv4: ", way->interfaceIndex, way->interfaceName,
+             way->interfaceTypeIsKnown ? (int)way->interfaceType : -1);
+    add_path(text, &way->ipv4);
+    text_add(text, ", IPv6: ");
+    add_path(text, &way->ipv6);
+}
+
+static bool compare_ways(const SCNetworkReachabilityWay *a, const SCNetworkReachabilityWay *b,
+                         struct text *ret_difference)
+{
+    if (ways_agree(a, b))
+        return true;
+    text_add(ret_difference, "a way: ");
+    add_way(ret_difference, a);
+    text_add(ret_difference, "; ");
+    add_way(ret_difference, b);
+    return false;
+}
+
+static bool compare_servers(const struct sockaddr_storage *a, const struct sockaddr_storage *b,
+                            struct text *ret_difference)
+{
+    char left[INET6_ADDRSTRLEN], right[INET6_ADDRSTRLEN];
+
+    if (results_addresses_agree(a, b))
+        return true;
+    text_add(ret_difference, "a name server: %s, %s", results_address_text(a, left), results_address_text(b, right));
+    return false;
+}
+
+static bool compare_views(const struct network_view *left, const struct network_view *right,
+                          struct text *ret_difference)
 {
     const SCNetworkReachabilityNetwork *a = &left->network, *b = &right->network;
+    bool agree = compare_paths("the IPv4 path", &a->ipv4, &b->ipv4, ret_difference) &&
+                 compare_paths("the IPv6 path", &a->ipv6, &b->ipv6, ret_difference) &&
+                 compare_numbers("the flags of 127.0.0.1", a->ipv4LoopbackFlags, b->ipv4LoopbackFlags,
+                                 ret_difference) &&
+                 compare_numbers("the flags of ::1", a->ipv6LoopbackFlags, b->ipv6LoopbackFlags, ret_difference) &&
+                 compare_numbers("the number of ways", a->wayCount, b->wayCount, ret_difference) &&
+                 compare_numbers("whether the ways are complete", a->waysAreComplete, b->waysAreComplete,
+                                 ret_difference) &&
+                 compare_numbers("the number of name servers", a->nameServerCount, b->nameServerCount,
+                                 ret_difference) &&
+                 compare_numbers("whether a name server is reachable", a->nameServerIsReachable,
+                                 b->nameServerIsReachable, ret_difference);
 
-    if (!paths_agree(&a->ipv4, &b->ipv4))
-        return "the IPv4 path";
-    if (!paths_agree(&a->ipv6, &b->ipv6))
-        return "the IPv6 path";
-    if (a->ipv4LoopbackFlags != b->ipv4LoopbackFlags || a->ipv6LoopbackFlags != b->ipv6LoopbackFlags)
-        return "the flags of the loopback addresses";
-    if (a->wayCount != b->wayCount || a->waysAreComplete != b->waysAreComplete)
-        return "the number of ways";
-    for (uint32_t i = 0; i < a->wayCount && i < NETWORK_WAYS; i++)
-        if (!ways_agree(&left->ways[i], &right->ways[i]))
-            return "a way";
-    if (a->nameServerCount != b->nameServerCount || a->nameServerIsReachable != b->nameServerIsReachable)
-        return "the name servers";
-    for (uint32_t i = 0; i < a->nameServerCount; i++)
-        if (!results_addresses_agree(&a->nameServers[i], &b->nameServers[i]))
-            return "a name server";
-    return NULL;
+    for (uint32_t i = 0; agree && i < a->wayCount && i < NETWORK_WAYS; i++)
+        agree = compare_ways(&left->ways[i], &right->ways[i], ret_difference);
+    for (uint32_t i = 0; agree && i < a->nameServerCount; i++)
+        agree = compare_servers(&a->nameServers[i], &b->nameServers[i], ret_difference);
+    return agree;
 }
 
 /* ---- Targets ---------------------------------------------------------------------------------------------------- */
@@ -130,33 +193,32 @@ static void forget_metrics(struct network_view *view)
           sizeof view->ways[0], compare_interfaces);
 }
 
-static const char *find_promised_difference(struct network_view left, struct network_view right)
+static bool views_agree(struct network_view left, struct network_view right, struct text *ret_difference)
 {
     if (oracle_ipv6_routes_share_a_nexthop()) {
         forget_metrics(&left);
         forget_metrics(&right);
     }
-    return find_difference(&left, &right);
+    return compare_views(&left, &right, ret_difference);
 }
 
 static bool target_agrees(struct network_target *item, const struct network_view *fresh, struct text *ret_wrong)
 {
     struct network_view now, reported;
-    const char *difference;
 
     unit_complain_if(!get_view(item->target, &now), "GetNetwork failed");
-    difference = find_promised_difference(now, *fresh);
-    if (difference != NULL) {
-        text_add(ret_wrong, "GetNetwork: %s is not that of a new target; ", difference);
+    text_add(ret_wrong, "GetNetwork of a scheduled target and of a new one: ");
+    if (!views_agree(now, *fresh, ret_wrong))
         return false;
-    }
     pthread_mutex_lock(&item->lock);
     reported = item->reported;
     pthread_mutex_unlock(&item->lock);
-    difference = find_promised_difference(reported, now);
-    if (difference != NULL)
-        text_add(ret_wrong, "GetNetwork: %s is not that of the last callback; ", difference);
-    return difference == NULL;
+    text_clear(ret_wrong);
+    text_add(ret_wrong, "GetNetwork in the last callback and now: ");
+    if (!views_agree(reported, now, ret_wrong))
+        return false;
+    text_clear(ret_wrong);
+    return true;
 }
 
 bool network_targets_agree(struct network_targets *targets, struct text *ret_wrong)
@@ -165,8 +227,7 @@ bool network_targets_agree(struct network_targets *targets, struct text *ret_wro
     struct network_view fresh;
     bool agree = get_view(target, &fresh);
 
-    ret_wrong->length = 0;
-    ret_wrong->bytes[0] = '\0';
+    text_clear(ret_wrong);
     unit_complain_if(!agree, "GetNetwork failed");
     SCNetworkReachabilityRelease(target);
     for (size_t i = 0; i < NETWORK_TARGETS && agree; i++)

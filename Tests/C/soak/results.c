@@ -69,20 +69,20 @@ bool results_agree(const struct results *results)
     return (flags & R) == 0 || details_agree(results);
 }
 
+const char *results_address_text(const struct sockaddr_storage *address, char text[INET6_ADDRSTRLEN])
+{
+    const void *bytes = address->ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
+                                                      : &((const struct sockaddr_in6 *)address)->sin6_addr;
+
+    return address->ss_family == AF_UNSPEC ? "none" : inet_ntop(address->ss_family, bytes, text, INET6_ADDRSTRLEN);
+}
+
 static void print_flags(const char *name, SCNetworkReachabilityFlags flags)
 {
     char text[256];
 
     SCNetworkReachabilityFlagsGetString(flags, text, sizeof text);
     print_message("  %s: %s", name, text);
-}
-
-static const char *address_text(const struct sockaddr_storage *address, char text[INET6_ADDRSTRLEN])
-{
-    const void *bytes = address->ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
-                                                      : &((const struct sockaddr_in6 *)address)->sin6_addr;
-
-    return address->ss_family == AF_UNSPEC ? "none" : inet_ntop(address->ss_family, bytes, text, INET6_ADDRSTRLEN);
 }
 
 static void print_path(const char *name, const SCNetworkReachabilityPath *path)
@@ -92,7 +92,8 @@ static void print_path(const char *name, const SCNetworkReachabilityPath *path)
     print_flags(name, path->flags);
     print_message(" (%s, interface %u, gateway %s, source %s, table %u)\n",
                   SCNetworkReachabilityReasonString(path->reason), path->interfaceIndex,
-                  address_text(&path->gateway, gateway), address_text(&path->source, source), path->table);
+                  results_address_text(&path->gateway, gateway), results_address_text(&path->source, source),
+                  path->table);
 }
 
 void results_print(const struct watched *watched, const struct results *results)
@@ -108,7 +109,7 @@ void results_print(const struct watched *watched, const struct results *results)
     print_flags("GetFlags", results->cached);
     print_flags("a new target", results->fresh);
     print_flags("the oracle", results->oracle);
-    print_message(" (source %s)\n", address_text(&results->source, source));
+    print_message(" (source %s)\n", results_address_text(&results->source, source));
     print_path("GetLastPath", &results->last);
     print_path("GetPath of a new target", &results->path);
 }

@@ -4,6 +4,8 @@
 
 /* All results for a target that must agree. */
 
+#include <netinet/in.h>
+
 #include "soak/watched.h"
 
 struct results {
@@ -21,5 +23,8 @@ void results_print(const struct watched *watched, const struct results *results)
 
 /* Whether the family and the address are the same. Ports and scopes do not count. */
 bool results_addresses_agree(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
+
+/* The address, or "none". Returns `text`, or a constant. */
+const char *results_address_text(const struct sockaddr_storage *address, char text[INET6_ADDRSTRLEN]);
 
 #endif

@@ -9,9 +9,15 @@
 #include <stdio.h>
 
 struct text {
-    char bytes[320];
+    char bytes[1024];
     size_t length;
 };
+
+static inline void text_clear(struct text *text)
+{
+    text->length = 0;
+    text->bytes[0] = '\0';
+}
 
 __attribute__((format(printf, 2, 3))) static inline void text_add(struct text *text, const char *format, ...)
 {
