@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "names/resolver_files.h"
-#include "watch/gateways.h"
 
 #define FILES_INTERVAL (2 * SECOND) /* between checks, if nothing reports changes of the resolver files */
 
@@ -103,16 +102,8 @@ static struct counted *owner_of_watch(struct path_watch *watch)
     return &monitor_of_watch(watch)->service.source.counted;
 }
 
-static void hold_gateways(struct gateways *gateways, const struct path paths[NETWORK_FAMILIES])
-{
-    for (size_t i = 0; i < NETWORK_FAMILIES; i++)
-        if (paths[i].gateway.family == AF_INET6)
-            gateways_hold(gateways, paths[i].index, &paths[i].gateway, false);
-}
-
 static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
-                            struct round_cache *cache, const struct questions *questions, struct gateways *gateways,
-                            struct path *ret)
+                            struct round_cache *cache, const struct questions *questions, struct path *ret)
 {
     struct network_monitor *network_monitor = monitor_of_watch(watch);
     struct network_path *network;
@@ -124,11 +115,6 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
     if (error != 0)
         return error;
     network->whole = true;
-    runloop_lock(network_monitor->service.loop);
-    hold_gateways(gateways, network->paths);
-    for (size_t i = 0; i < network->count; i++)
-        hold_gateways(gateways, network->ways[i].paths);
-    runloop_unlock(network_monitor->service.loop);
     network_path_release(network_monitor->evaluated);
     network_monitor->evaluated = network;
     *ret = network->paths[NETWORK_IPV4];

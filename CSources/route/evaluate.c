@@ -48,6 +48,37 @@ static bool has_known_prefix(const struct route *route, const struct address *de
     return route->prefix_length != ROUTE_QUERY_PREFIX_UNKNOWN && !is_another_route(route, destination);
 }
 
+/* A route to a longer prefix. While none of its gateways responds, the kernel ignores it: then a default route can lead
+ * to the sample. Only a plain query shows the gateway of a nexthop object. Returns 0 or an errno. */
+static int hold_gateways(struct route_query *query, struct route route)
+{
+    struct route_leg leg;
+    int error = 0;
+
+    if (query->cache->hold_gateway == NULL)
+        return 0;
+    if (route.legs == NULL && route.oif == 0)
+        error = route_query_plain(query, query->request.oif, &route);
+    if (error != 0)
+        return route_query_failure(error);
+    if (route.has_gateway)
+        round_cache_hold_gateway(query->cache, route.oif, &route.gateway);
+    while (route_next_leg(&route, &leg))
+        if (leg.has_gateway)
+            round_cache_hold_gateway(query->cache, leg.oif, &leg.gateway);
+    return 0;
+}
+
+/* Sets the request's destination. A returned errno can be the kernel's reply. */
+static int query_sample(struct route_query *query, const struct address *sample, struct route *ret)
+{
+    int error;
+
+    query->request.destination = *sample;
+    error = route_query_match(query, ret);
+    return error == 0 && sample->family == AF_INET6 && !is_default_route(ret) ? hold_gateways(query, *ret) : error;
+}
+
 /* Whether the query for another address of the same half returns a default route, or one with an unknown prefix.
  * Returns 0 or an errno. */
 static int query_witness(struct route_query *query, const struct address *witness, bool *ret)
@@ -56,8 +87,7 @@ static int query_witness(struct route_query *query, const struct address *witnes
     struct route route;
     int error;
 
-    query->request.destination = *witness;
-    error = route_query_match(query, &route);
+    error = query_sample(query, witness, &route);
     *ret = error == 0 && (!has_known_prefix(&route, witness) || is_default_route(&route));
     query->request.destination = sample;
     return route_query_failure(error);
@@ -134,8 +164,7 @@ static int find_default_of_family(struct route_query *query, const struct addres
     int error;
 
     for (size_t i = 0; i < SAMPLES; i++) {
-        query->request.destination = samples[i];
-        error = route_query_match(query, &route);
+        error = query_sample(query, &samples[i], &route);
         if (error == 0 && !has_known_prefix(&route, &samples[i]))
             error = confirm_default_route(query, i, route.prefix_length == ROUTE_QUERY_PREFIX_UNKNOWN, &confirmed);
         if (error == 0 && (confirmed || is_default_route(&route)))

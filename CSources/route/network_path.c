@@ -101,9 +101,11 @@ static int evaluate_one(struct network_search *search, const struct question *qu
     questions_release(questions);
     if (error == 0 && search->rtnetlink != NULL)
         error = learn_types(search, ret);
-    if (error == 0)
-        dependencies_add(&search->dependencies, &ret->dependencies);
-    return error;
+    if (error != 0)
+        return error;
+    dependencies_add(&search->dependencies, &ret->dependencies);
+    round_cache_hold_gateway(search->cache, ret->index, &ret->gateway);
+    return 0;
 }
 
 /* ---- Ways ------------------------------------------------------------------------------------------------------- */

@@ -31,6 +31,10 @@ struct round_cache {
     uint8_t default_family;
     unsigned default_extras;
     struct path default_path;
+
+    /* Is called for each IPv6 gateway on which a path depends, though it is that of another one: the kernel ignores a
+     * route while its gateway does not respond. Not under a namespace's lock. NULL: no message about it comes. */
+    void (*hold_gateway)(struct round_cache *cache, uint32_t index, const struct address *gateway);
 };
 
 #define ROUND_CACHE_EMPTY ((struct round_cache){ 0 })
@@ -59,6 +63,12 @@ static inline void round_cache_clear(struct round_cache *cache)
     round_cache_begin_slice(cache);
     wireguard_clear(&cache->wireguard);
     pppd_clear(&cache->pppd);
+}
+
+static inline void round_cache_hold_gateway(struct round_cache *cache, uint32_t index, const struct address *gateway)
+{
+    if (cache->hold_gateway != NULL && gateway->family == AF_INET6)
+        cache->hold_gateway(cache, index, gateway);
 }
 
 struct route_query {

@@ -55,6 +55,16 @@ static unsigned note_gateways(struct monitor *monitor, const struct path *path)
     return place;
 }
 
+/* Holds a gateway on which a path depends, though it is that of another one. */
+static void hold_gateway(struct round_cache *cache, uint32_t index, const struct address *gateway)
+{
+    struct monitor *monitor = container_of(cache, struct monitor, cache);
+
+    runloop_lock(monitor->service.loop);
+    gateways_hold(&monitor->gateways, index, gateway, false);
+    runloop_unlock(monitor->service.loop);
+}
+
 /* ---- Next hops -------------------------------------------------------------------------------------------------- */
 
 /* Reads whether the next hop of a watch responds, if that is not known and the filter passes the messages about it.
@@ -148,12 +158,17 @@ static int evaluate_over_netlink(struct monitor *monitor, const struct inquiry *
                                  struct path *ret)
 {
     struct path_watch *watch = inquiry->watch;
+    int error;
 
+    monitor->cache.hold_gateway = hold_gateway;
     if (watch->type->evaluate != NULL)
-        return watch->type->evaluate(watch, &monitor->rtnetlink, monitor->service.netns, &monitor->cache,
-                                     inquiry->questions, &monitor->gateways, ret);
-    return full_path_evaluate(&monitor->rtnetlink, monitor->service.netns, &monitor->cache, inquiry->questions, extras,
-                              ret);
+        error = watch->type->evaluate(watch, &monitor->rtnetlink, monitor->service.netns, &monitor->cache,
+                                      inquiry->questions, ret);
+    else
+        error = full_path_evaluate(&monitor->rtnetlink, monitor->service.netns, &monitor->cache, inquiry->questions,
+                                   extras, ret);
+    monitor->cache.hold_gateway = NULL; /* it takes the loop's lock: not under that of the namespace */
+    return error;
 }
 
 static int evaluate_without_netlink(struct monitor *monitor, const struct inquiry *inquiry, struct path *ret)
@@ -161,8 +176,7 @@ static int evaluate_without_netlink(struct monitor *monitor, const struct inquir
     struct path_watch *watch = inquiry->watch;
 
     if (watch->type->evaluate != NULL)
-        return watch->type->evaluate(watch, NULL, monitor->service.netns, &monitor->cache, inquiry->questions,
-                                     &monitor->gateways, ret);
+        return watch->type->evaluate(watch, NULL, monitor->service.netns, &monitor->cache, inquiry->questions, ret);
     return netns_evaluate_in_round(monitor->service.netns, &monitor->cache, inquiry->questions, watch->extras, ret);
 }
 

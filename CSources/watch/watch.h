@@ -12,7 +12,6 @@
 #include "pure/question.h"
 
 struct entry;
-struct gateways;
 struct monitor;
 struct netns;
 struct path_watch;
@@ -31,10 +30,9 @@ struct path_watch_type {
     /* Tells the processor to load what `accept` will use. NULL: nothing. */
     void (*prefetch)(const struct path_watch *watch);
     /* Evaluates instead of full_path_evaluate, with its arguments; NULL: full_path_evaluate does. `rtnetlink` NULL:
-     * netlink is denied. Adds the gateways of all paths but *ret, which the monitor adds. */
+     * netlink is denied. */
     int (*evaluate)(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
-                    struct round_cache *cache, const struct questions *questions, struct gateways *gateways,
-                    struct path *ret);
+                    struct round_cache *cache, const struct questions *questions, struct path *ret);
     /* Gives the owner the current path, after every change that may affect it, even if the path is the same. Called on
      * the thread that drives the loop, without a lock. If the watch is `outdated`, the owner's path may be newer:
      * `accept` returns false, and the monitor evaluates again. (A default path can be older: that of the slice. If it

@@ -837,6 +837,37 @@ TEST(an_ipv6_gateway_that_fails_and_comes_back_makes_a_callback)
     assert_int_equal(view.network.ipv6.interfaceIndex, if_nametoindex("a"));
 }
 
+/* The route to 4000::/3 leads to one of the addresses that stand for the default route. */
+TEST(an_ipv6_gateway_that_is_on_no_way_and_fails_makes_a_callback)
+{
+    namespace_ip("-6 route add prohibit default metric 20");
+    namespace_ip("-6 route add 4000::/3 via 2001:db8:c::1");
+    namespace_ip("neigh add 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud reachable extern_learn");
+    expect_first_ways("");
+    assert_int_equal(view.network.ipv6.reason, kSCNetworkReachabilityReasonNoRoute);
+    expect_no_callback(); /* the later evaluations of the first changes */
+    namespace_ip("neigh change 2001:db8:c::1 dev c nud failed extern_learn");
+    expect_callback("");
+    assert_int_equal(view.network.ipv6.reason, kSCNetworkReachabilityReasonRouteProhibited);
+    namespace_ip("neigh replace 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud reachable extern_learn");
+    expect_callback("");
+    assert_int_equal(view.network.ipv6.reason, kSCNetworkReachabilityReasonNoRoute);
+}
+
+TEST(an_ipv6_gateway_of_the_name_server_that_fails_makes_a_callback)
+{
+    etc_write(ETC_RESOLV_CONF, "nameserver 2001:db8:f::53\n");
+    namespace_ip("-6 route add unreachable 2001:db8::/32");
+    namespace_ip("-6 route add 2001:db8:f::/64 via 2001:db8::1");
+    namespace_ip("neigh add 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable extern_learn");
+    expect_first_ways("");
+    assert_int_equal(view.network.nameServerIsReachable, 1);
+    expect_no_callback(); /* the later evaluations of the first changes */
+    namespace_ip("neigh change 2001:db8::1 dev a nud failed extern_learn");
+    expect_callback("");
+    assert_int_equal(view.network.nameServerIsReachable, 0);
+}
+
 TEST(a_later_target_gets_a_first_callback_of_its_own)
 {
     struct watcher second = { 0 };

@@ -137,6 +137,42 @@ TEST(the_last_of_many_ipv6_gateways_fails_and_comes_back)
     }
 }
 
+/* Routes to longer prefixes hide the default route from all addresses that stand for it, until their gateways fail. The
+ * kernel forgets no entry with extern_learn. */
+static const struct hiding_row {
+    const char *name, *hops[3];
+} hiding_rows[] = {
+#define HOP  "via 2001:db8::1 dev a"
+#define LEGS "nexthop via 2001:db8::3 dev a nexthop via 2001:db8::1 dev a"
+    { "gateway", { HOP, HOP, HOP } },
+    { "legs", { LEGS, LEGS, LEGS } },
+    { "nexthop_object", { "nhid 1", "nhid 2", "nhid 3" } }
+};
+
+TEST_EACH(gateways_of_routes_that_hide_the_default_route, hiding_rows)
+{
+    static const char *const prefixes[] = { "4000::/3", "2000::/3", "8000::/2" };
+
+    namespace_sysctl("net.ipv4.nexthop_compat_mode", "0");
+    namespace_ip("-6 route add default dev c");
+    namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable extern_learn");
+    namespace_ip("neigh replace 2001:db8::3 dev a" LLADDR "nud reachable extern_learn");
+    for (unsigned i = 0; i < 3; i++) {
+        namespace_ip("nexthop add id %u " HOP, i + 1);
+        namespace_ip("-6 route add %s %s", prefixes[i], row->hops[i]);
+    }
+    watcher_start(&watcher, expect_target("::"));
+    EXPECT_QUIET(&watcher);
+    assert_int_equal(expect_flags_of(watcher.target), 0);
+    namespace_ip("neigh change 2001:db8::3 dev a nud failed extern_learn");
+    EXPECT_QUIET(&watcher);
+    namespace_ip("neigh change 2001:db8::1 dev a nud failed extern_learn");
+    EXPECT_CHANGE(&watcher, R | D);
+    EXPECT_QUIET(&watcher);
+    namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable extern_learn");
+    EXPECT_CHANGE(&watcher, 0);
+}
+
 /* ---- IPv4 ------------------------------------------------------------------------------------------------------- */
 
 #define FAIL(address, link) \
