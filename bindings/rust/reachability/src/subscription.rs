@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! A scheduled target. The library's one thread says when its path may have changed, to a task or to a thread that waits.
 
+use std::mem;
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::process;
@@ -108,11 +109,13 @@ impl<V: Value> Subscription<V> {
     /// change.
     pub fn next_change(&mut self, waker: Option<&Waker>) -> Result<Option<V>> {
         self.refuse_in_child()?;
+        let mut waker = waker.cloned(); // to clone or release one runs the executor's code, so the lock is free then
         loop {
             {
                 let mut state = self.shared.lock();
                 if state.is_unchanged {
-                    state.waker = waker.cloned();
+                    mem::swap(&mut state.waker, &mut waker);
+                    drop(state);
                     return Ok(None);
                 }
                 state.is_unchanged = true; // before the value is read: what comes then is a change
@@ -151,5 +154,52 @@ impl<V> Drop for Subscription<V> {
     fn drop(&mut self) {
         // A callback that has begun may finish later. The context has a reference of its own.
         unsafe { sys::SCNetworkReachabilitySetScheduler(self.target.reference, ptr::null()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::path::Path;
+    use crate::target::Target;
+
+    /// When it is released, it counts that the lock is free.
+    struct Released {
+        shared: Arc<Shared>,
+        free: Arc<AtomicUsize>,
+    }
+
+    impl Wake for Released {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    impl Drop for Released {
+        fn drop(&mut self) {
+            let end = Instant::now() + Duration::from_secs(10); // the library's thread may have it for a moment
+            while Instant::now() < end {
+                if self.shared.state.try_lock().is_ok() {
+                    self.free.fetch_add(1, Ordering::SeqCst);
+                    return;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn replaced_waker_is_released_without_the_lock() {
+        let free = Arc::new(AtomicUsize::new(0));
+        let target = Target::host("127.0.0.1").create_with(0).unwrap();
+        let mut subscription = Subscription::<Path>::new(target).unwrap();
+        for _ in 0..2 {
+            let released = Released { shared: Arc::clone(&subscription.shared), free: Arc::clone(&free) };
+            let waker = Waker::from(Arc::new(released));
+            while subscription.next_change(Some(&waker)).unwrap().is_some() {}
+        }
+        while subscription.next_change(None).unwrap().is_some() {}
+        assert_eq!(free.load(Ordering::SeqCst), 2);
     }
 }
