@@ -2,6 +2,7 @@
 #include "support/descriptors.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,11 +14,19 @@
 
 #define TIME_LIMIT 10.0 /* seconds */
 
+/* One call for all: a test that reads them thousands of times would spend most of its time in fcntl(2). It refuses more
+ * descriptors than RLIMIT_NOFILE allows. Not poll(2), which some tests replace. */
 void descriptors_read(struct descriptors *ret)
 {
+    struct pollfd polled[DESCRIPTORS];
+    bool is_polled;
+
     memset(ret, 0, sizeof *ret);
+    for (int fd = 0; fd < DESCRIPTORS; fd++)
+        polled[fd] = (struct pollfd){ .fd = fd };
+    is_polled = ppoll(polled, DESCRIPTORS, &(struct timespec){ 0 }, NULL) >= 0;
     for (int fd = 0; fd < DESCRIPTORS; fd++) {
-        ret->open[fd] = fcntl(fd, F_GETFD) >= 0;
+        ret->open[fd] = is_polled ? (polled[fd].revents & POLLNVAL) == 0 : fcntl(fd, F_GETFD) >= 0;
         if (ret->open[fd])
             ret->highest = fd;
     }
