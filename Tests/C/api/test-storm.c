@@ -6,7 +6,7 @@
  *
  * Then one target on several loops, each driven by a thread: each change is reported once and in order.
  *
- * TEST_STORM_ROUNDS: how often (default 20000 on loops, and as often on schedulers).
+ * TEST_STORM_ROUNDS: how often (default 4000 on loops, and as often on schedulers).
  */
 #include <pthread.h>
 #include <sched.h>
@@ -24,7 +24,7 @@
 #include "support/time_limit.h"
 #include "support/writer.h"
 
-#define ROUNDS     20000
+#define ROUNDS     4000
 #define TIME_LIMIT 20 /* seconds: an event that takes longer has failed */
 
 static const struct writer_route default_route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
@@ -38,10 +38,10 @@ static unsigned rounds_wanted(void)
     /* valgrind's tools run one thread at a time, and twenty to a hundred times slower; the sanitizers two to ten times.
      * `make storm` runs more. */
     if (unit_is_under("valgrind"))
-        return ROUNDS / 1000;
+        return ROUNDS / 200;
     if (unit_is_under("tsan") || unit_is_under("asan"))
         return ROUNDS / 4;
-    return unit_is_under("helgrind") ? ROUNDS / 1000 : ROUNDS;
+    return unit_is_under("helgrind") ? ROUNDS / 200 : ROUNDS;
 }
 
 /* ---- The storm -------------------------------------------------------------------------------------------------- */
