@@ -202,7 +202,7 @@ SWIFT_FLAGS =
 # glibc 2.36); a prelinked program (Debian has no prelink).
 ESSENTIALS       = $(BUILD)/essentials
 ESSENTIALS_SWIFT = $(sort $(wildcard packaging/essentials/*.swift))
-ESSENTIALS_FILES = $(addprefix $(ESSENTIALS)/,libToolEssentials.a glibc.o libstdc++.a)
+ESSENTIALS_FILES = $(addprefix $(ESSENTIALS)/,libstdc++.a glibc.o libToolEssentials.a)
 ESSENTIALS_FLAGS = -Xswiftc -I$(abspath $(ESSENTIALS)) -Xlinker -L$(abspath $(ESSENTIALS)) \
                    -Xlinker $(abspath $(ESSENTIALS)/glibc.o)
 
@@ -218,7 +218,9 @@ $(BUILD)/essentials/glibc.o: packaging/essentials/glibc.c
 
 $(BUILD)/essentials/libstdc++.a:
 	@mkdir -p $(@D)
-	ln -sf "$$(g++ -print-file-name=libstdc++.a 2>/dev/null || $(CC) -print-file-name=libstdc++.a)" $@
+	@file=$$(g++ -print-file-name=libstdc++.a 2>/dev/null || $(CC) -print-file-name=libstdc++.a); \
+	case $$file in /*) ln -sf "$$file" $@ ;; *) \
+	    echo "The tool needs the static libstdc++, which is not here: 'make deps' installs it (Debian: g++)" >&2; exit 1;; esac
 
 # --disable-local-rpath: else the tool would load a libmnl.so.0 that somebody put beside it.
 SWIFT_BUILD = $(SWIFT) build --scratch-path .build/tool -c release --traits Tool --static-swift-stdlib --disable-local-rpath \
@@ -233,10 +235,10 @@ COMPLETIONS     = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
 UNITS           = reachability-wait@.service
 
 tool:
-	@# OpenStack's client is named swift, too.
-	@case "$$($(SWIFT) --version 2>/dev/null)" in *"Swift version"*) ;; *) \
-	    echo "The tool is written in Swift 6.3, and '$(SWIFT)' on the PATH is not its toolchain, or there is none:" \
-	        "https://www.swift.org/install/linux" >&2; exit 1;; esac
+	@# OpenStack's client is named swift, too. A toolchain whose libraries are missing says which.
+	@said=$$($(SWIFT) --version 2>&1); case $$said in *"Swift version"*) ;; *) \
+	    printf '%s\n' "The tool needs Swift 6.3: https://www.swift.org/install/linux" \
+	        "'$(SWIFT) --version' does not print a version of Swift, but: $$said" >&2; exit 1;; esac
 	$(if $(ESSENTIALS),@$(MAKE) --no-print-directory $(ESSENTIALS_FILES))
 	$(SWIFT_BUILD) --product reachability
 	@mkdir -p $(BUILD)
