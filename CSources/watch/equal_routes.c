@@ -84,8 +84,8 @@ static bool is_of(const struct equal_route *item, const struct route *route)
            address_equal(&item->gateway, &route->gateway);
 }
 
-/* Which of several routes was replaced is not sure, nor which of several had a leg. One that is not the route of the
- * message stays. */
+/* `route` has gone, or replaced another one. Which of several is not sure: they are read again. A route that is not the
+ * message's stays until then. */
 static void forget(struct equal_routes *routes, const struct route *route)
 {
     for (unsigned i = routes->count; i-- > 0;) {
@@ -93,7 +93,7 @@ static void forget(struct equal_routes *routes, const struct route *route)
             continue;
         if (is_of(&routes->items[i], route))
             remove_item(routes, i);
-        else if (route->replaces || routes->items[i].is_leg)
+        else
             routes->known = false;
     }
 }

@@ -360,6 +360,22 @@ TEST(an_ipv4_default_route_without_a_gateway_goes)
     expect_choice_after_another_has_gone();
 }
 
+/* The gateway has two routes of the same metric, of which one is for a traffic class. */
+TEST(one_of_two_ipv4_default_routes_by_an_equal_gateway_goes)
+{
+    add_equal_routes();
+    namespace_ip("route append default via 192.0.2.1 dev a metric 100 tos 8");
+    RESPOND("192.0.2.1", "a");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    EXPECT_QUIET(&watcher);
+    namespace_ip("route del default via 192.0.2.1 dev a metric 100 tos 8");
+    namespace_ip("link set dev a mtu 1400"); /* what is known of gateways over it is forgotten */
+    EXPECT_QUIET(&watcher);
+    EXPECT_INTERFACE(watcher.target, "a");
+    namespace_ip("neigh change 192.0.2.1 dev a nud failed");
+    EXPECT_CHANGE_OVER(&watcher, R, "c");
+}
+
 /* The kernel sends no message about that. Then two equal ones come. */
 TEST(many_ipv4_default_routes_vanish_with_their_link)
 {
