@@ -34,6 +34,7 @@ make_consumer() {
     fi
 }
 
+# Without an index, which is for editors.
 swift_build() {
-    swift build --cache-path "$folder/cache" --disable-dependency-cache "$@"
+    swift build --cache-path "$folder/cache" --disable-dependency-cache --disable-index-store "$@"
 }
