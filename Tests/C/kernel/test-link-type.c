@@ -167,6 +167,8 @@ TEST(a_replaced_interface_is_read_again)
 /* sysfs still shows the namespace in which it was mounted, with an interface of the same name and index. */
 TEST(the_sysfs_of_another_namespace_is_not_used)
 {
+    const int shown = namespace_keep(); /* with its last user, its interfaces would go */
+
     fake_sysfs_set_type("a", "wwan");
     expect_peer(R | W | T, kSCNetworkReachabilityInterfaceTypeCellular);
     namespace_require();
@@ -176,6 +178,7 @@ TEST(the_sysfs_of_another_namespace_is_not_used)
     EXPECT_TYPE(watcher.target, Virtual);
     expect_peer(R | D, kSCNetworkReachabilityInterfaceTypeVirtual);
     EXPECT_QUIET(&watcher);
+    close(shown);
 }
 
 /* Without sysfs the library queries rtnetlink for the lower link. */
