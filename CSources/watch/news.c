@@ -168,14 +168,16 @@ static void note_neighbour(struct news *news, const struct message_neighbour *ne
 {
     struct monitor *monitor = news->monitor;
     const enum gateways_effect effect = gateways_update(&monitor->gateways, neighbour);
-    const bool responds = neighbour->address.family == AF_INET6 &&
-                          (neighbour->state & (NUD_STALE | NUD_REACHABLE)) != 0;
+    const bool is_ipv6 = neighbour->address.family == AF_INET6;
+    const bool responds = is_ipv6 && (neighbour->state & (NUD_STALE | NUD_REACHABLE)) != 0;
     bool redirects = false, is_hop;
 
     runloop_lock(monitor->service.loop);
     is_hop = stale_mark_hop(&monitor->store, neighbour);
-    if (effect != GATEWAYS_NOTHING)
+    if (effect != GATEWAYS_NOTHING && is_ipv6)
         (void)stale_mark_ipv6(&monitor->store);
+    else if (effect != GATEWAYS_NOTHING)
+        stale_mark_any_link(&monitor->store);
     if (responds)
         redirects = stale_mark_neighbour(&monitor->store, &neighbour->address);
     runloop_unlock(monitor->service.loop);

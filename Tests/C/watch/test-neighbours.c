@@ -33,6 +33,9 @@ int __wrap_first_routes_read(struct rtnetlink *rtnetlink, const struct first_rou
                              bool (*visit)(void *info, const struct route *route), void *info,
                              enum first_routes_end *ret);
 
+int __real_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
+int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
+
 #define LLADDR " lladdr 02:00:00:00:00:01 "
 
 static struct watcher watcher;
@@ -526,6 +529,36 @@ TEST(an_ipv4_gateway_that_has_replaced_another_wakes_nobody)
     EXPECT_QUIET(&watcher);
     namespace_ip("route replace default via 192.0.2.1 dev a metric 100");
     expect_neighbours_ignored();
+}
+
+static unsigned ipv6_queries;
+
+int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+{
+    ipv6_queries += request->destination.family == AF_INET6;
+    return __real_rtnetlink_query(rtnetlink, request, ret);
+}
+
+TEST(an_ipv4_gateway_that_fails_costs_ipv6_targets_no_query)
+{
+    SCOPED_TARGET one = expect_target("2001:db8:1::7");
+    SCOPED_TARGET two = expect_target("2001:db8:1::8");
+
+    add_equal_routes();
+    RESPOND("192.0.2.1", "a");
+    namespace_ip("-6 route add default via 2001:db8::1 dev a");
+    namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(one, watcher.loop, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(two, watcher.loop, kSCRunLoopDefaultMode));
+    EXPECT_QUIET(&watcher);
+    ipv6_queries = 0;
+    namespace_ip("neigh change 192.0.2.1 dev a nud failed");
+    assert_true(idle_perform(watcher.loop) >= 0);
+    EXPECT_INTERFACE(watcher.target, "c");
+    assert_int_equal(ipv6_queries, 0);
+    SCNetworkReachabilityUnscheduleFromRunLoop(one, watcher.loop, kSCRunLoopDefaultMode);
+    SCNetworkReachabilityUnscheduleFromRunLoop(two, watcher.loop, kSCRunLoopDefaultMode);
 }
 
 /* ---- Redirects -------------------------------------------------------------------------------------------------- */
