@@ -380,10 +380,12 @@ HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback calls deli
 
 # They boot an emulated machine. Only one can run at a time.
 MACHINE   = Tests/VM/machine Tests/VM/test-
-VM_TESTS  = $(foreach name,kernel links takeover,"--one-of=machine:$(MACHINE)$(name)")
-# These depend little on the kernel's version.
+VM_TESTS  = "--one-of=machine:$(MACHINE)kernel $(KERNEL_NAMES)" $(foreach name,links takeover,"--one-of=machine:$(MACHINE)$(name)")
+# All that Tests/VM/test-kernel runs by itself but flags, which takes longest, about two fifths of the time.
+KERNEL_NAMES = lifetimes link-type namespaces scope soak sock-diag tunnel watch way-type
+# Flags, and programs that depend little on the kernel's version.
 VM_WORLD  = "--one-of=machine:$(MACHINE)kernel $(WORLD_NAMES)" --one-of=machine:Tests/world/systemd
-WORLD_NAMES = callback local-wifi name
+WORLD_NAMES = flags callback local-wifi name
 
 # Debian's kernels, from 5.10 to its newest, on two processors each. `own` is the kernel of this machine's release.
 KERNELS   = bullseye own bookworm-backports trixie-backports
@@ -404,7 +406,7 @@ test: deps-test
 
 # Tests of what surrounds the code: installation, packages, manuals, other languages, the README. And slow tests of the code:
 # the C programs under valgrind and helgrind; the Swift tests under the thread sanitizer, and without a sanitizer, with
-# longer storms (the checks of the manuals need this build); callbacks and names in the emulated machine.
+# longer storms (the checks of the manuals need this build); flags, callbacks and names in the emulated machine.
 test-world: deps-world
 	@$(MAKE) --no-print-directory $(JOBS) lib $(WORLD_NAMES:%=$(BUILD)/tests/test-%)
 	@$(MAKE) --no-print-directory $(JOBS) programs-valgrind
