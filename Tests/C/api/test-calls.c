@@ -30,6 +30,7 @@
 #include "support/namespace.h"
 #include "support/queue.h"
 #include "support/time_limit.h"
+#include "support/watcher.h"
 #include "support/writer.h"
 
 #define CALLS      200000
@@ -722,14 +723,6 @@ static void join_workers(void)
 
 /* ---- The test ---------------------------------------------------------------------------------------------------- */
 
-static double seconds_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static void begin(void)
 {
     namespace_require();
@@ -765,20 +758,20 @@ static void settle(void)
 /* Settles until the target has these flags. A scheduler's target is evaluated on the library's thread. */
 static void await_flags(struct subject *subject, SCNetworkReachabilityFlags flags)
 {
-    const double end = seconds_now() + time_limit_of(TIME_LIMIT);
+    const double end = watcher_now() + time_limit_of(TIME_LIMIT);
 
     do {
         settle();
-    } while (expect_flags_of(subject->target) != flags && seconds_now() < end);
+    } while (expect_flags_of(subject->target) != flags && watcher_now() < end);
     assert_int_equal(expect_flags_of(subject->target), flags);
 }
 
 /* Settles until the last callback of a target has these flags. */
 static void await_last(struct subject *subject, SCNetworkReachabilityFlags flags)
 {
-    const double end = seconds_now() + time_limit_of(TIME_LIMIT);
+    const double end = watcher_now() + time_limit_of(TIME_LIMIT);
 
-    while ((!atomic_load(&subject->called) || atomic_load(&subject->last) != flags) && seconds_now() < end)
+    while ((!atomic_load(&subject->called) || atomic_load(&subject->last) != flags) && watcher_now() < end)
         settle();
     if (atomic_load(&subject->last) != flags)
         fail_msg("the last callback of %s has the flags 0x%x, not 0x%x",
@@ -825,7 +818,7 @@ static void expect_right_in_the_end(void)
 
 static void end_all(void)
 {
-    const double end = seconds_now() + time_limit_of(TIME_LIMIT);
+    const double end = watcher_now() + time_limit_of(TIME_LIMIT);
 
     for (size_t i = 0; i < THREADS; i++)
         while (shared.workers[i].count > 0)
@@ -836,7 +829,7 @@ static void end_all(void)
     for (size_t i = 0; i < LOOPS; i++)
         SCRunLoopRelease(shared.loops[i]);
     /* A delivery on another thread may still run. */
-    while ((atomic_load(&shared.subjects) > 0 || atomic_load(&shared.infos) > 0) && seconds_now() < end)
+    while ((atomic_load(&shared.subjects) > 0 || atomic_load(&shared.infos) > 0) && watcher_now() < end)
         sched_yield();
     assert_int_equal(atomic_load(&shared.infos), 0);
     assert_int_equal(atomic_load(&shared.subjects), 0);
@@ -851,7 +844,7 @@ TEST(random_calls_from_many_threads_follow_the_model)
     const unsigned long calls = calls_wanted();
     const char *text = getenv("TEST_SEED");
     const unsigned seed = text != NULL ? (unsigned)strtoul(text, NULL, 10) : (unsigned)time(NULL);
-    const double began = seconds_now();
+    const double began = watcher_now();
 
     start_workers(calls, seed);
     join_workers();
@@ -859,7 +852,7 @@ TEST(random_calls_from_many_threads_follow_the_model)
         "| %lu calls from %d threads at a time, %lu in all, with %lu callbacks and %lu children, %.0f calls a "
         "second, seed %u\n",
         calls, THREADS, atomic_load(&shared.threads), atomic_load(&shared.callbacks), atomic_load(&shared.children),
-        (double)calls / (seconds_now() - began), seed);
+        (double)calls / (watcher_now() - began), seed);
     unit_expect_no_complaint();
     expect_right_in_the_end();
     end_all();

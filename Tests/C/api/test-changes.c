@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SCRunLoopCopyNextChange: which changes it returns, when SCRunLoopPerform ends for them, and when the loop's
  * descriptor is readable. */
-#include <poll.h>
 #include <pthread.h>
 
 #include "support/bench.h"
@@ -19,13 +18,6 @@ static void open_silent(const char *address)
 {
     bench_open_silent(&bench, BENCH_LOOP, expect_target(address));
     assert_int_equal(idle_perform(bench.loop), 0);
-}
-
-static bool is_readable(SCRunLoopRef loop)
-{
-    struct pollfd poller = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
-
-    return poll(&poller, 1, 0) == 1;
 }
 
 /* The next Perform returns 0, and does not wait to the end. */
@@ -94,12 +86,12 @@ TEST(a_program_that_never_fetches_does_not_spin)
     expect_end_of_wait(bench.loop);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(idle_perform(bench.loop), 0);
-        assert_false(is_readable(bench.loop));
+        assert_false(idle_loop_is_readable(bench.loop));
         started = watcher_now();
         assert_int_equal(SCRunLoopPerform(bench.loop, 0.05), 0);
         assert_true(watcher_now() - started >= 0.05);
         namespace_ip("link set dev a mtu %d", 1400 + i);
-        assert_true(is_readable(bench.loop));
+        assert_true(idle_loop_is_readable(bench.loop));
     }
     expect_next(bench.loop, bench.target, R); /* it is still queued */
 }
@@ -127,10 +119,10 @@ TEST(the_first_fetch_leaves_the_descriptor_readable_for_the_rest)
     observer_add_gateway_route();
     expect_end_of_wait(bench.loop);
     assert_int_equal(idle_perform(bench.loop), 0);
-    assert_false(is_readable(bench.loop));
+    assert_false(idle_loop_is_readable(bench.loop));
     SCNetworkReachabilityRelease(SCRunLoopCopyNextChange(bench.loop, NULL));
     for (int i = 0; i < 3; i++) {
-        assert_true(is_readable(bench.loop));
+        assert_true(idle_loop_is_readable(bench.loop));
         expect_end_of_wait(bench.loop);
     }
     SCNetworkReachabilityRelease(SCRunLoopCopyNextChange(bench.loop, NULL));
@@ -150,18 +142,18 @@ static void *run_without_fetching(void *unused)
     assert_int_equal(idle_perform(loop), 0);
     observer_add_gateway_route();
     assert_int_equal(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 1), kSCRunLoopRunTimedOut);
-    assert_true(is_readable(loop)); /* for a program that fetches when the descriptor is readable */
-    for (int i = 0; is_readable(loop); i++) {
+    assert_true(idle_loop_is_readable(loop)); /* for a program that fetches when the descriptor is readable */
+    for (int i = 0; idle_loop_is_readable(loop); i++) {
         assert_int_equal(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0.02, 1), kSCRunLoopRunTimedOut);
         assert_true(i < 20); /* but a program that never fetches does not spin */
     }
     expect_end_of_wait(loop);
-    assert_false(is_readable(loop));
+    assert_false(idle_loop_is_readable(loop));
     expect_next(loop, target, R);
     observer_delete_route();
     assert_int_equal(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 1), kSCRunLoopRunTimedOut);
     for (int i = 0; i < 3; i++) {
-        assert_true(is_readable(loop)); /* until the queue is empty */
+        assert_true(idle_loop_is_readable(loop)); /* until the queue is empty */
         assert_int_equal(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 1), kSCRunLoopRunTimedOut);
     }
     expect_next(loop, target, 0);
@@ -254,7 +246,7 @@ TEST(a_target_that_changed_back_is_skipped)
         assert_int_equal(idle_perform(bench.loop), 0);
         assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
         assert_int_equal(idle_perform(bench.loop), 0);
-        assert_false(is_readable(bench.loop));
+        assert_false(idle_loop_is_readable(bench.loop));
     }
     observer_add_link_route();
     expect_end_of_wait(bench.loop);
@@ -313,7 +305,7 @@ TEST(a_callback_takes_its_target_out_of_the_queue)
     bench_set_callback(&bench);
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
     bench_expect_idle(&bench); /* no replay */
-    assert_false(is_readable(bench.loop));
+    assert_false(idle_loop_is_readable(bench.loop));
     observer_delete_route();
     bench_expect_call(&bench, 0);
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
@@ -343,7 +335,8 @@ TEST(a_callback_that_is_set_in_the_callback_of_another_target_waits_for_the_next
     bench_expect_call(&bench, 0);
 }
 
-TEST(a_change_after_the_callback_was_removed_is_queued)
+/* A callback has reported a route, and was removed. Then the route is deleted. */
+static void change_after_the_callback(void)
 {
     open_silent(FAR);
     bench_set_callback(&bench);
@@ -352,18 +345,17 @@ TEST(a_change_after_the_callback_was_removed_is_queued)
     assert_true(SCNetworkReachabilitySetCallback(bench.target, NULL, NULL));
     observer_delete_route();
     expect_end_of_wait(bench.loop);
+}
+
+TEST(a_change_after_the_callback_was_removed_is_queued)
+{
+    change_after_the_callback();
     expect_next(bench.loop, bench.target, 0);
 }
 
 TEST(a_target_that_changed_back_to_what_a_callback_reported_is_skipped)
 {
-    open_silent(FAR);
-    bench_set_callback(&bench);
-    observer_add_gateway_route();
-    bench_expect_call(&bench, R);
-    assert_true(SCNetworkReachabilitySetCallback(bench.target, NULL, NULL));
-    observer_delete_route();
-    expect_end_of_wait(bench.loop);
+    change_after_the_callback();
     observer_add_gateway_route();
     assert_int_equal(idle_perform(bench.loop), 0);
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));

@@ -3,12 +3,9 @@
  * today's costs. Lower a limit when a cost falls. Never raise one. */
 #include <linux/fib_rules.h>
 #include <malloc.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "support/crowd.h"
-#include "support/namespace.h"
+#include "support/idle.h"
 
 enum { TARGETS = 1000, STORM = 1000 };
 
@@ -88,13 +85,6 @@ TEST(released_targets_leave_no_memory_behind)
     assert_in_range(heap(), 0, before + TARGETS);
 }
 
-static bool is_readable(void)
-{
-    struct pollfd event = { .fd = SCRunLoopGetFileDescriptor(crowd.loop), .events = POLLIN };
-
-    return poll(&event, 1, 0) > 0;
-}
-
 TEST(a_storm_of_routes_elsewhere_wakes_a_loop_of_many_targets_once)
 {
     unsigned wakes = 0;
@@ -105,7 +95,7 @@ TEST(a_storm_of_routes_elsewhere_wakes_a_loop_of_many_targets_once)
     for (unsigned i = 0; i < STORM; i++) {
         snprintf(prefix, sizeof prefix, "172.16.%u.0/24", i / 2 % 256);
         crowd_route(i % 2 == 0, prefix, NULL);
-        if (is_readable()) {
+        if (idle_loop_is_readable(crowd.loop)) {
             wakes++;
             assert_int_equal(SCRunLoopPerform(crowd.loop, 0), 0);
         }
@@ -113,21 +103,13 @@ TEST(a_storm_of_routes_elsewhere_wakes_a_loop_of_many_targets_once)
     assert_in_range(wakes, 0, 1);
 }
 
-/* The loop's queries until it is quiet, by the counter in the description of a target. */
+/* The loop's queries until it is quiet. */
 static unsigned long queries(unsigned expected_calls)
 {
-    static const char title[] = " callbacks, ";
-    unsigned long counts[2];
-    char text[2048];
+    const unsigned long before = expect_counters_of(crowd.targets[0]).queries;
 
-    for (int i = 0; i < 2; i++) {
-        if (i > 0)
-            assert_int_equal(crowd_settle(), expected_calls);
-        SCNetworkReachabilityGetDescription(crowd.targets[0], text, sizeof text);
-        assert_non_null(strstr(text, title));
-        counts[i] = strtoul(strstr(text, title) + strlen(title), NULL, 10);
-    }
-    return counts[1] - counts[0];
+    assert_int_equal(crowd_settle(), expected_calls);
+    return expect_counters_of(crowd.targets[0]).queries - before;
 }
 
 TEST(the_only_target_costs_few_queries)

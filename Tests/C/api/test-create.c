@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "support/callbacks.h"
 #include "support/descriptors.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SCErrorDetail: each argument that a call refuses has its text, on the thread of the call. */
 #include <math.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <string.h>

@@ -7,11 +7,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/callbacks.h"
-#include "support/namespace.h"
 #include "support/observer.h"
 #include "support/queue.h"
 #include "support/time_limit.h"

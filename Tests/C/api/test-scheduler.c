@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "support/bench.h"
-#include "support/namespace.h"
 #include "support/time_limit.h"
 
 static struct bench bench;

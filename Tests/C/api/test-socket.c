@@ -7,10 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,6 +18,8 @@
 #include "support/watcher.h"
 
 #define FAR_IPV4 "198.51.100.7"
+
+static struct watcher watcher; /* stopped at the end of each test */
 
 enum { BETTER = kSCNetworkReachabilityFlowBetterPath, FOREIGN = kSCNetworkReachabilityFlowSourceForeign };
 
@@ -80,11 +80,6 @@ static SCNetworkReachabilityRef target_of(int fd)
         fail_msg("CreateWithSocket: %s", SCErrorString(SCError()));
     close(fd);
     return target;
-}
-
-static SCNetworkReachabilityFlow flow_of(SCNetworkReachabilityRef target)
-{
-    return expect_path_of(target).flow;
 }
 
 static void add_default(const struct family *family)
@@ -158,7 +153,7 @@ static void expect_prohibited(const char *rule, int prohibited, int allowed)
     namespace_ip("rule add %s prohibit", rule);
     EXPECT(target, 0, RouteProhibited);
     EXPECT(other, R, None);
-    assert_int_equal(flow_of(other), 0); /* a socket says all that rules can select by */
+    assert_int_equal(expect_path_of(other).flow, 0); /* a socket says all that rules can select by */
     namespace_ip("rule del %s prohibit", rule);
     EXPECT(target, R, None);
     SCNetworkReachabilityRelease(target);
@@ -217,7 +212,7 @@ TEST_EACH(a_socket_that_is_bound_to_a_device_takes_its_routes, families)
     EXPECT(target, R, None);
     add_better(row); /* not for this socket, and not for a new one like it */
     EXPECT(target, R, None, .interface = "a");
-    assert_int_equal(flow_of(target), 0);
+    assert_int_equal(expect_path_of(target).flow, 0);
     namespace_ip("%sroute del default metric 2000", row->ip);
     EXPECT(target, 0, NoRoute);
 }
@@ -269,21 +264,20 @@ static void expect_established(int fd)
 /* TCP says that all is well. */
 TEST(a_better_default_route_makes_the_source_of_a_connection_foreign)
 {
-    struct watcher watcher;
     int fd, listening;
 
     add_default(&families[0]);
     fd = open_connection(&listening);
     watcher_start(&watcher, SCNetworkReachabilityCreateWithSocket(NULL, fd));
     assert_int_equal(watcher.calls, 0);
-    assert_int_equal(flow_of(watcher.target), 0);
+    assert_int_equal(expect_path_of(watcher.target).flow, 0);
     add_better(&families[0]);
     EXPECT_CHANGE_OVER(&watcher, R, "c");
-    assert_int_equal(flow_of(watcher.target), BETTER | FOREIGN);
+    assert_int_equal(expect_path_of(watcher.target).flow, BETTER | FOREIGN);
     expect_established(fd);
     namespace_ip("route del default metric 50");
     EXPECT_CHANGE(&watcher, R);
-    assert_int_equal(flow_of(watcher.target), 0);
+    assert_int_equal(expect_path_of(watcher.target).flow, 0);
     namespace_ip("address del 192.0.2.2/24 dev a");
     EXPECT_CHANGE(&watcher, 0);
     EXPECT(watcher.target, 0, LocalAddressNotAssigned);
@@ -295,18 +289,16 @@ TEST(a_better_default_route_makes_the_source_of_a_connection_foreign)
 /* A change of the flow alone is a change. */
 TEST_EACH(a_change_of_the_flow_makes_a_callback, families)
 {
-    struct watcher watcher;
-
     add_default(row);
     namespace_ip("%srule add from %s table 100", row->ip, row->near);
     namespace_ip("%sroute add default via %s table 100", row->ip, row->gateway);
     watcher_start(&watcher, target_of(udp_socket(row->near, 4000, row->far, 53)));
     add_better(row);
     EXPECT_CHANGE_OVER(&watcher, R, "a");
-    assert_int_equal(flow_of(watcher.target), BETTER);
+    assert_int_equal(expect_path_of(watcher.target).flow, BETTER);
     namespace_ip("%sroute del default metric 50", row->ip);
     EXPECT_CHANGE(&watcher, R);
-    assert_int_equal(flow_of(watcher.target), 0);
+    assert_int_equal(expect_path_of(watcher.target).flow, 0);
 }
 
 /* The path stays the same: the local address moves to another link. */
@@ -324,8 +316,8 @@ TEST(a_change_of_the_flow_alone_reaches_all_that_share_an_answer)
     assert_true(idle_perform(one.loop) >= 0);
     assert_int_equal(one.calls, 1);
     assert_int_equal(other.calls, 1);
-    assert_int_equal(flow_of(one.target), BETTER | FOREIGN);
-    assert_int_equal(flow_of(other.target), BETTER | FOREIGN);
+    assert_int_equal(expect_path_of(one.target).flow, BETTER | FOREIGN);
+    assert_int_equal(expect_path_of(other.target).flow, BETTER | FOREIGN);
     namespace_ip("address del 10.99.0.9/32 dev c"); /* the route leads out of "a" */
     assert_true(idle_perform(one.loop) >= 0);
     assert_int_equal(expect_flags_of(one.target), 0);
@@ -375,7 +367,6 @@ static const struct early_change {
 TEST_EACH(a_change_before_the_first_pass_is_reported_once, early_changes)
 {
     const struct family *family = &families[0];
-    struct watcher watcher;
     SCNetworkReachabilityRef target;
 
     add_default(family);
@@ -388,7 +379,7 @@ TEST_EACH(a_change_before_the_first_pass_is_reported_once, early_changes)
         if (*step == 'S')
             watcher_schedule(&watcher, target);
         if (*step == 'P')
-            (void)flow_of(target);
+            (void)expect_path_of(target).flow;
         if (*step == 'C')
             add_better(family);
     }
@@ -408,13 +399,7 @@ static struct {
 
 static unsigned long count_queries(void)
 {
-    char text[2048];
-    const char *counter;
-
-    SCNetworkReachabilityGetDescription(many.watchers[0].target, text, sizeof text);
-    counter = strstr(text, " callbacks, ");
-    assert_non_null(counter);
-    return strtoul(counter + strlen(" callbacks, "), NULL, 10);
+    return expect_counters_of(many.watchers[0].target).queries;
 }
 
 static void schedule_many(const struct family *family)
@@ -464,7 +449,7 @@ TEST_EACH(many_connections_with_one_local_address_share_their_queries, families)
     add_better(row);
     settle();
     expect_all(1, R);
-    assert_int_equal(flow_of(many.watchers[MANY - 1].target), BETTER | FOREIGN);
+    assert_int_equal(expect_path_of(many.watchers[MANY - 1].target).flow, BETTER | FOREIGN);
     assert_in_range(count_queries() - before, 1, 32); /* with the repetition a few milliseconds later */
     before = count_queries();
     namespace_ip("%sroute del default metric 50", row->ip);
@@ -523,12 +508,12 @@ TEST(connections_with_different_local_addresses_do_not_share)
     many.loop = near.loop;
     watcher_schedule_on(&other, target_of(udp_socket("203.0.113.2", 80, FAR_IPV4, 2000)), many.loop);
     EXPECT_QUIET(&near);
-    assert_int_equal(flow_of(near.target), 0);
-    assert_int_equal(flow_of(other.target), BETTER | FOREIGN);
+    assert_int_equal(expect_path_of(near.target).flow, 0);
+    assert_int_equal(expect_path_of(other.target).flow, BETTER | FOREIGN);
     add_better(&families[0]);
     assert_int_equal(SCRunLoopPerform(many.loop, 60), 2);
-    assert_int_equal(flow_of(near.target), BETTER | FOREIGN);
-    assert_int_equal(flow_of(other.target), 0);
+    assert_int_equal(expect_path_of(near.target).flow, BETTER | FOREIGN);
+    assert_int_equal(expect_path_of(other.target).flow, 0);
     near.calls = other.calls = 0;
     namespace_ip("address del 203.0.113.2/24 dev c"); /* and with it the better route */
     settle();
@@ -538,10 +523,4 @@ TEST(connections_with_different_local_addresses_do_not_share)
 
 /* ---- Set-up ----------------------------------------------------------------------------------------------------- */
 
-static void begin(void)
-{
-    namespace_require_pair();
-    namespace_add_second_pair();
-}
-
-UNIT(.setup = begin)
+UNIT(.setup = namespace_require_two_pairs)

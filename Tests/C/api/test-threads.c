@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every call from many threads at once, while the network changes. For sanitizers as much as for the final result. */
-#include <linux/rtnetlink.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/expect.h"
@@ -142,11 +140,13 @@ static void *fetch(void *unused)
     return unused;
 }
 
-/* Toggles a route while they run, and lets each loop settle. */
-static void storm(void *(*const bodies[])(void *), size_t count)
+#define STORM_THREADS 6
+
+/* Toggles a route while these run, up to NULL, and lets each loop settle. */
+static void storm(void *(*const bodies[STORM_THREADS])(void *))
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
-    pthread_t threads[LOOPS + 8];
+    pthread_t threads[LOOPS + STORM_THREADS];
     size_t started = 0;
     struct writer writer;
 
@@ -154,7 +154,7 @@ static void storm(void *(*const bodies[])(void *), size_t count)
     assert_int_equal(writer_open(&writer), 0);
     for (size_t i = 0; i < LOOPS; i++)
         assert_int_equal(pthread_create(&threads[started++], NULL, drive, shared.loops[i]), 0);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < STORM_THREADS && bodies[i] != NULL; i++)
         assert_int_equal(pthread_create(&threads[started++], NULL, bodies[i], NULL), 0);
     for (int i = 0; i < changes(); i++) {
         assert_int_equal(writer_route(&writer, WRITER_ADD, &route), 0);
@@ -207,7 +207,7 @@ static void end(void)
 
 TEST(two_loops_share_targets)
 {
-    storm(NULL, 0);
+    storm((void *(*[STORM_THREADS])(void *)){ NULL });
     for (size_t i = 0; i < LOOPS; i++)
         while (idle_perform(shared.loops[i]) > 0)
             continue;
@@ -216,40 +216,20 @@ TEST(two_loops_share_targets)
     assert_int_equal(shared.last[1], R);
 }
 
-TEST(all_threads_query)
+static const struct {
+    const char *name;
+    void *(*bodies[STORM_THREADS])(void *);
+} storms[] = {
+    { "of_queries", { query_targets, query_targets } },
+    { "of_other_callbacks", { replace_callbacks, replace_callbacks } },
+    { "of_schedules", { reschedule, reschedule } },
+    { "of_new_targets_and_loops", { create_and_release, create_and_release } },
+    { "of_all_calls", { query_targets, replace_callbacks, reschedule, create_and_release, wake, fetch } },
+};
+
+TEST_EACH(threads_make_a_storm, storms)
 {
-    static void *(*const bodies[])(void *) = { query_targets, query_targets };
-
-    storm(bodies, 2);
-}
-
-TEST(callbacks_are_replaced_during_changes)
-{
-    static void *(*const bodies[])(void *) = { replace_callbacks, replace_callbacks };
-
-    storm(bodies, 2);
-}
-
-TEST(targets_are_scheduled_and_unscheduled_during_changes)
-{
-    static void *(*const bodies[])(void *) = { reschedule, reschedule };
-
-    storm(bodies, 2);
-}
-
-TEST(targets_and_loops_are_made_and_released_during_changes)
-{
-    static void *(*const bodies[])(void *) = { create_and_release, create_and_release };
-
-    storm(bodies, 2);
-}
-
-TEST(all_calls_run_at_once)
-{
-    static void *(*const bodies[])(void *) = { query_targets, replace_callbacks, reschedule, create_and_release, wake,
-                                               fetch };
-
-    storm(bodies, sizeof bodies / sizeof bodies[0]);
+    storm(row->bodies);
 }
 
 static struct {

@@ -3,7 +3,6 @@
  * The library's descriptors: which calls may wait while another thread forks or creates, and what happens to the files
  * of a program that has closed the library's descriptors, as closefrom(3) does, and uses their numbers.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <netdb.h>

@@ -2,10 +2,8 @@
 /* A process ends in every way while targets are scheduled. It ends at once, with its own status and without output. It
  * may use the library to the end. */
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "support/busy.h"
@@ -13,7 +11,6 @@
 #include "support/program.h"
 #include "support/scoped.h"
 #include "support/unit.h"
-#include "support/writer.h"
 
 #define THREADS 3
 

@@ -4,9 +4,7 @@
  * starts with nothing. In most tests the parent schedules a target in one of four ways, and forks between two changes.
  */
 #include <errno.h>
-#include <linux/rtnetlink.h>
 #include <malloc.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -16,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +21,7 @@
 #include "support/child.h"
 #include "support/descriptors.h"
 #include "support/expect.h"
+#include "support/idle.h"
 #include "support/namespace.h"
 #include "support/program.h"
 #include "support/watcher.h"
@@ -577,14 +575,6 @@ static void hold_up(struct receiver *receiver)
     sem_wait(&go_on);
 }
 
-/* True if the loop has work. */
-static bool is_readable(SCRunLoopRef loop)
-{
-    struct pollfd poller = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
-
-    return poll(&poller, 1, 0) == 1;
-}
-
 static void fork_while_something_is_queued(struct receiver *receiver)
 {
     pid_t child;
@@ -603,11 +593,11 @@ static void expect_queued_messages(enum way way)
     struct receiver receiver;
 
     receiver_open(&receiver, way, target_behind(1));
-    assert_false(is_readable(receiver.loop));
+    assert_false(idle_loop_is_readable(receiver.loop));
     change_route(&writer, WRITER_ADD, 1);
-    assert_true(is_readable(receiver.loop));
+    assert_true(idle_loop_is_readable(receiver.loop));
     fork_while_something_is_queued(&receiver);
-    assert_true(is_readable(receiver.loop));
+    assert_true(idle_loop_is_readable(receiver.loop));
     assert_int_equal(receiver.calls, 0);
     EXPECT_CALLBACK(&receiver, R);
     assert_int_equal(receiver.calls, 1);

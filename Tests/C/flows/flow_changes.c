@@ -2,7 +2,6 @@
 #include "flows/flow_changes.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/fib_rules.h>
 #include <linux/neighbour.h>

@@ -17,20 +17,23 @@
 #define PORTS 64
 
 /* A socket that sends, and the addresses of all other rtnetlink sockets of this namespace, which are the library's. */
-struct forger {
+static struct {
     int fd;
     size_t count;
     uint32_t ports[PORTS];
-};
+} forger;
 
-static struct forger forger_open(void)
+static struct watcher watcher;
+static SCNetworkReachabilityRef unscheduled; /* a target */
+
+static void open_forger(void)
 {
     FILE *file = fopen("/proc/thread-self/net/netlink", "re");
-    struct forger forger = { .count = 0 };
     char line[256];
     unsigned protocol, port;
 
     assert_non_null(file);
+    forger.count = 0;
     while (forger.count < PORTS && fgets(line, sizeof line, file) != NULL)
         if (sscanf(line, "%*s %u %u", &protocol, &port) == 2 && protocol == NETLINK_ROUTE && port != 0)
             forger.ports[forger.count++] = port;
@@ -38,7 +41,6 @@ static struct forger forger_open(void)
     assert_true(forger.count >= 2);
     forger.fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
     assert_true(forger.fd >= 0);
-    return forger;
 }
 
 static bool send_to_port(int fd, const void *bytes, size_t length, uint32_t port, uint32_t groups)
@@ -95,103 +97,87 @@ static size_t send_forgeries(int fd, uint32_t port, uint32_t groups, unsigned in
     return taken + send_to_port(fd, NULL, 0, port, groups);
 }
 
-static void begin(struct watcher *watcher)
+static void begin(void)
 {
     namespace_require_pair();
     namespace_ip("route add default via 192.0.2.1");
-    watcher_start(watcher, expect_target("198.51.100.7"));
-    EXPECT_QUIET(watcher);
-}
-
-/* Also returns a target that is not scheduled. */
-static SCNetworkReachabilityRef begin_with_unscheduled(struct watcher *watcher)
-{
-    SCNetworkReachabilityRef unscheduled;
-
-    begin(watcher);
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    EXPECT_QUIET(&watcher);
     unscheduled = expect_target("198.51.100.8");
     EXPECT(unscheduled, R, None);
-    return unscheduled;
+    open_forger();
 }
 
-static void expect_untouched(struct watcher *watcher, SCNetworkReachabilityRef unscheduled)
+static void end(void)
 {
-    EXPECT_QUIET(watcher);
-    assert_int_equal(watcher->calls, 0);
-    EXPECT(watcher->target, R, None);
-    EXPECT(unscheduled, R, None);
-    EXPECT_INTERFACE(watcher->target, "a");
+    close(forger.fd);
+    SCNetworkReachabilityRelease(unscheduled);
+}
+
+UNIT(.setup = begin, .teardown = end)
+
+static void expect_toggle(void)
+{
     namespace_ip("route delete default");
-    EXPECT_CHANGE(watcher, 0);
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R);
+}
+
+static void expect_untouched(void)
+{
+    EXPECT_QUIET(&watcher);
+    assert_int_equal(watcher.calls, 0);
+    EXPECT(watcher.target, R, None);
+    EXPECT(unscheduled, R, None);
+    EXPECT_INTERFACE(watcher.target, "a");
+    namespace_ip("route delete default");
+    EXPECT_CHANGE(&watcher, 0);
     EXPECT(unscheduled, 0, NoRoute);
     namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(watcher, R);
+    EXPECT_CHANGE(&watcher, R);
 }
 
 TEST(forged_messages_to_our_sockets_are_ignored)
 {
-    struct watcher watcher;
-    struct forger forger;
     size_t taken = 0;
 
-    SCOPED_TARGET unscheduled = begin_with_unscheduled(&watcher);
-    forger = forger_open();
     for (size_t i = 0; i < forger.count; i++)
         taken += send_forgeries(forger.fd, forger.ports[i], 0, if_nametoindex("a"));
     assert_true(taken > 0); /* otherwise nothing is proven */
-    expect_untouched(&watcher, unscheduled);
-    close(forger.fd);
+    expect_untouched();
 }
 
 TEST(forged_messages_to_our_groups_are_ignored)
 {
-    struct watcher watcher;
-    struct forger forger;
-
-    SCOPED_TARGET unscheduled = begin_with_unscheduled(&watcher);
-    forger = forger_open();
     assert_true(send_forgeries(forger.fd, 0, RTMGRP_LINK, if_nametoindex("a")) > 0);
     assert_true(send_forgeries(forger.fd, 0, RTMGRP_IPV4_ROUTE, if_nametoindex("a")) > 0);
-    expect_untouched(&watcher, unscheduled);
-    close(forger.fd);
+    expect_untouched();
 }
 
 TEST(request_sockets_accept_only_the_kernel)
 {
     const struct forgery forgery = forge(NLMSG_ERROR, 0);
-    struct watcher watcher;
-    struct forger forger;
     size_t refused = 0;
 
-    begin(&watcher);
-    forger = forger_open();
     for (size_t i = 0; i < forger.count; i++)
         refused += !send_to_port(forger.fd, &forgery, sizeof forgery, forger.ports[i], 0) && errno == ECONNREFUSED;
     assert_true(refused > 0);
-    close(forger.fd);
 }
 
 /* The queue is full of forgeries: real messages are lost, and the library recovers. */
 TEST(a_flood_of_forged_messages_hides_no_change)
 {
     const struct forgery forgery = forge(RTM_DELLINK, 0x7fffffff);
-    struct watcher watcher;
-    struct forger forger;
     size_t full = 0;
 
-    begin(&watcher);
-    forger = forger_open();
     for (size_t i = 0; i < forger.count; i++) {
         while (send_to_port(forger.fd, &forgery, sizeof forgery, forger.ports[i], 0))
             continue;
         full += errno == EAGAIN;
     }
     assert_true(full > 0);
-    namespace_ip("route delete default"); /* there is no room for its message */
-    EXPECT_CHANGE(&watcher, 0);
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&watcher, R);
-    close(forger.fd);
+    expect_toggle(); /* there is no room for its messages */
 }
 
 /* Datagrams that a careless reader would follow for ever, or behind their ends. */
@@ -216,18 +202,13 @@ static size_t send_malformed(int fd, uint32_t port, uint32_t groups)
 
 TEST(malformed_and_oversized_forgeries_are_ignored)
 {
-    struct watcher watcher;
-    struct forger forger;
     size_t taken = 0;
 
-    SCOPED_TARGET unscheduled = begin_with_unscheduled(&watcher);
-    forger = forger_open();
     for (size_t i = 0; i < forger.count; i++)
         taken += send_malformed(forger.fd, forger.ports[i], 0);
     taken += send_malformed(forger.fd, 0, RTMGRP_LINK);
     assert_true(taken > 9);
-    expect_untouched(&watcher, unscheduled);
-    close(forger.fd);
+    expect_untouched();
 }
 
 /* A socket with groups, after it has lost a message: processes fill its queue faster than the library reads. */
@@ -279,9 +260,6 @@ static void begin_endless(void)
 
 TEST(a_queue_that_never_ends_is_replaced)
 {
-    struct watcher watcher;
-
-    begin(&watcher);
     begin_endless();
     namespace_ip("route delete default");
     EXPECT_CHANGE(&watcher, 0);
@@ -294,32 +272,24 @@ TEST(a_queue_that_never_ends_is_replaced)
 
 TEST(without_a_schedule_a_queue_that_never_ends_is_an_error)
 {
-    SCNetworkReachabilityFlags flags;
-    struct watcher watcher;
-
-    SCOPED_TARGET unscheduled = begin_with_unscheduled(&watcher);
     watcher_stop(&watcher);
     begin_endless();
-    assert_false(SCNetworkReachabilityGetFlags(unscheduled, &flags));
-    assert_int_equal(SCError(), ENOBUFS);
+    expect_failure(unscheduled, ENOBUFS);
     atomic_store(&endless.armed, false);
     assert_true(endless.reads > 0);
     EXPECT(unscheduled, R, None);
 }
 
-static struct {
-    struct forger forger;
-    atomic_bool over;
-} flood;
+static atomic_bool flood_is_over;
 
 /* Keeps the queues full. */
 static void *forge_without_pause(void *unused)
 {
     const struct forgery forgery = forge(RTM_DELLINK, 0x7fffffff);
 
-    while (!atomic_load(&flood.over))
-        for (size_t i = 0; i < flood.forger.count; i++)
-            (void)send_to_port(flood.forger.fd, &forgery, sizeof forgery, flood.forger.ports[i], 0);
+    while (!atomic_load(&flood_is_over))
+        for (size_t i = 0; i < forger.count; i++)
+            (void)send_to_port(forger.fd, &forgery, sizeof forgery, forger.ports[i], 0);
     return unused;
 }
 
@@ -328,21 +298,13 @@ TEST(a_flood_that_never_ends_hides_no_change)
     /* More than the library's one thread can read. Valgrind runs one thread at a time, so there one is enough. */
     const size_t count = unit_is_under("valgrind") ? 1 : 2;
     pthread_t threads[2];
-    struct watcher watcher;
 
-    begin(&watcher);
-    flood.forger = forger_open();
-    atomic_store(&flood.over, false);
+    atomic_store(&flood_is_over, false);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, forge_without_pause, NULL), 0);
-    for (size_t i = 0; i < 5; i++) {
-        namespace_ip("route delete default");
-        EXPECT_CHANGE(&watcher, 0);
-        namespace_ip("route add default via 192.0.2.1");
-        EXPECT_CHANGE(&watcher, R);
-    }
-    atomic_store(&flood.over, true);
+    for (size_t i = 0; i < 5; i++)
+        expect_toggle();
+    atomic_store(&flood_is_over, true);
     for (size_t i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
-    close(flood.forger.fd);
 }

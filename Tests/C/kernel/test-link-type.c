@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The type of the device behind a link, as sysfs shows it. Tests/VM has real devices; here a sysfs of the test shows
  * the types. */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "support/fake_sysfs.h"
@@ -184,15 +183,10 @@ TEST(the_sysfs_of_another_namespace_is_not_used)
 /* Without sysfs the library queries rtnetlink for the lower link. */
 TEST_WITH(NULL, NULL, without_sysfs_the_lower_link_is_still_found)
 {
-    const int tun = (namespace_require(), namespace_add_tun("t"));
+    const int tun = (namespace_require(), namespace_require_tun("t"));
 
-    if (tun < 0)
-        SKIP("no /dev/net/tun here");
-    namespace_ip("link set dev t up");
     namespace_add_pair();
-    if (!namespace_try_ip("link add name m link a type macvlan"))
-        SKIP("this kernel has no macvlan");
-    namespace_ip("link set dev m up");
+    namespace_require_macvlan("m", "a");
     namespace_ip("link add name br type bridge");
     namespace_ip("link set dev m master br");
     namespace_ip("link set dev br up");

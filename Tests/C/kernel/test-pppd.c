@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -248,19 +247,6 @@ static unsigned reads_at(SCRunLoopRef loop, double time)
     return reads;
 }
 
-static unsigned long evaluations_of(SCNetworkReachabilityRef target)
-{
-    char text[1024];
-    const char *counters;
-    unsigned long count = 0;
-
-    SCNetworkReachabilityGetDescription(target, text, sizeof text);
-    counters = strstr(text, "counters: ");
-    if (counters == NULL || sscanf(counters, "counters: %lu evaluations", &count) != 1)
-        fail_msg("no counters in: %s", text);
-    return count;
-}
-
 TEST(many_targets_read_the_database_once_a_round)
 {
     SCNetworkReachabilityRef targets[TARGETS];
@@ -280,9 +266,9 @@ TEST(many_targets_read_the_database_once_a_round)
     }
     assert_int_equal(reads_at(loop, 0), 1);
     assert_int_equal(reads_at(loop, 1.999), 0);
-    evaluations = evaluations_of(targets[7]);
+    evaluations = expect_counters_of(targets[7]).evaluations;
     assert_int_equal(reads_at(loop, 2), 1);
-    assert_int_equal(evaluations_of(targets[7]), evaluations); /* nothing has changed */
+    assert_int_equal(expect_counters_of(targets[7]).evaluations, evaluations); /* nothing has changed */
     assert_int_equal(reads_at(loop, 3.999), 0);
     note(DATABASE, (unsigned)getpid(), "UNIT=0");
     assert_int_equal(reads_at(loop, 4), 1);

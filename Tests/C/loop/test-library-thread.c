@@ -4,7 +4,6 @@
  * signals, namespaces and descriptors alone.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>

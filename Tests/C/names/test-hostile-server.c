@@ -3,7 +3,6 @@
  * the library keeps a small amount of memory. Another name is looked up meanwhile. */
 #include <malloc.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "names/resolver.h"
 #include "support/names.h"

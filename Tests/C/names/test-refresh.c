@@ -10,7 +10,6 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
@@ -168,6 +167,13 @@ static void begin_anew(void)
 }
 
 /* Schedules the name and waits for its first result. */
+/* The clock stands still: a name that was looked up before is looked up again only after a file event. */
+static void resolve(void)
+{
+    watcher_schedule(&watcher, expect_name("v4only.test"));
+    names_settle(&watcher);
+}
+
 static void begin_with(const char *name)
 {
     begin();
@@ -303,8 +309,7 @@ TEST(a_server_reachable_again_is_queried_at_once)
     set_clock(0);
     names_begin_far("198.51.100.53");
     namespace_ip("route delete default");
-    watcher_schedule(&watcher, expect_name("v4only.test"));
-    names_settle(&watcher);
+    resolve();
     EXPECT(watcher.target, 0, NameServerUnreachable);
     assert_int_equal(watcher.calls, 1);
     namespace_ip("route add default via 192.0.2.1");
@@ -678,8 +683,7 @@ TEST(a_later_target_takes_over_the_watches)
     begin_pause();
     instances = 0;
     for (int i = 0; i < 3; i++) {
-        watcher_schedule(&watcher, expect_name("v4only.test"));
-        names_settle(&watcher);
+        resolve();
         watcher_stop(&watcher);
     }
     assert_int_equal(instances, 1);
@@ -690,8 +694,7 @@ TEST(one_thread_closes_all_inotify_instances)
 {
     begin_pause();
     for (int i = 0; i < 3; i++) {
-        watcher_schedule(&watcher, expect_name("v4only.test"));
-        names_settle(&watcher);
+        resolve();
         names_await_threads(0);
         threads = 0;
         watcher_stop(&watcher);
@@ -703,25 +706,16 @@ TEST(one_thread_closes_all_inotify_instances)
 TEST(a_change_while_nothing_is_watched_is_noticed)
 {
     begin_pause();
-    watcher_schedule(&watcher, expect_name("v4only.test"));
-    names_settle(&watcher);
+    resolve();
     watcher_stop(&watcher);
     etc_write(ETC_HOSTS, "192.0.2.9 v4only.test\n");
-    watcher_schedule(&watcher, expect_name("v4only.test"));
-    names_settle(&watcher);
+    resolve();
     EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
     etc_replace(ETC_HOSTS, "192.0.2.10 v4only.test\n");
     names_settle(&watcher);
     EXPECT_ADDRESSES(watcher.target, "192.0.2.10");
     watcher_stop(&watcher);
     end_pause();
-}
-
-/* The clock stands still, so the library looks the name up again only after a file event. */
-static void resolve_again(void)
-{
-    watcher_schedule(&watcher, expect_name("v4only.test"));
-    names_settle(&watcher);
 }
 
 static void expect_look_up(void)
@@ -736,11 +730,11 @@ static void expect_look_up(void)
 TEST(a_mount_while_nothing_is_watched_is_watched)
 {
     begin_pause();
-    resolve_again();
+    resolve();
     watcher_stop(&watcher);
     etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.2\noptions timeout:1 attempts:1\n");
     etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
-    resolve_again();
+    resolve();
     etc_write(ETC_ASIDE "resolv.conf", "# again\nnameserver 192.0.2.2\noptions timeout:1 attempts:1\n");
     expect_look_up();
 }
@@ -750,10 +744,10 @@ TEST(a_later_target_is_notified_though_the_previous_was_not)
 {
     begin_pause();
     watches_fail = true;
-    resolve_again();
+    resolve();
     watcher_stop(&watcher);
     watches_fail = false;
-    resolve_again();
+    resolve();
     touch_resolv_conf();
     expect_look_up();
 }
@@ -788,13 +782,11 @@ TEST(a_reused_descriptor_number_is_not_closed)
         int waiting = 0;
 
         begin_pause();
-        watcher_schedule(&watcher, expect_name("v4only.test"));
-        names_settle(&watcher);
+        resolve();
         watcher_stop(&watcher);
         number = replace_inotify_descriptor(pipe_ends[0]);
         if (uses_names_again) {
-            watcher_schedule(&watcher, expect_name("v4only.test"));
-            names_settle(&watcher);
+            resolve();
             watcher_stop(&watcher);
         }
         end_pause();
@@ -822,19 +814,13 @@ static int count_watches(int fd)
     return count;
 }
 
-static void begin_resolved(void)
-{
-    watcher_schedule(&watcher, expect_name("v4only.test"));
-    names_settle(&watcher);
-}
-
 static void leave_unused(void)
 {
 }
 
 static void use_again(void)
 {
-    begin_resolved();
+    resolve();
     watcher_stop(&watcher);
 }
 
@@ -857,7 +843,7 @@ TEST_EACH(an_inotify_instance_of_the_program_is_left_alone, reuses)
     int number, unread = 0;
 
     begin_pause();
-    begin_resolved();
+    resolve();
     if (!row->is_scheduled)
         watcher_stop(&watcher);
     assert_int_equal(inotify_add_watch(own, ETC_ASIDE, IN_CREATE), 1);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the library reads from the resolver files. A host name is not looked up here. */
-#include <fcntl.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "names/resolvconf.h"
 #include "support/etc.h"

@@ -3,7 +3,6 @@
 #include <linux/if.h>
 #include <linux/if_arp.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "pure/link_table.h"
 #include "support/unit.h"

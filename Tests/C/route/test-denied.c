@@ -3,19 +3,16 @@
  * Denied netlink: the results of socket probes, polling, and denials that start while targets exist.
  * Tests/checks/denied runs test-flags and test-watch under each denial.
  */
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -33,6 +30,8 @@
 
 #define POLL 2.0 /* seconds between two polls of the library */
 #define SOON 2.5 /* seconds until a change must have been noticed */
+
+static struct watcher watcher; /* stopped at the end of each test */
 
 static void impose(enum denial denial)
 {
@@ -53,34 +52,6 @@ static double soon(void)
         EXPECT_CHANGE(watcher, flags); \
         assert_true(watcher_now() - before < soon()); \
     } while (0)
-
-/* GetFlags and GetPath both fail, with this status, and write nothing. */
-static void expect_failure(SCNetworkReachabilityRef target, int status)
-{
-    SCNetworkReachabilityFlags flags = 0xdeadbeef;
-    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-
-    path.mtu = 17;
-    assert_false(SCNetworkReachabilityGetFlags(target, &flags));
-    assert_int_equal(SCError(), status);
-    assert_int_equal(flags, 0xdeadbeef);
-    assert_false(SCNetworkReachabilityGetPath(target, &path));
-    assert_int_equal(SCError(), status);
-    assert_int_equal(path.mtu, 17);
-}
-
-static unsigned long evaluations(SCNetworkReachabilityRef target)
-{
-    char description[1024];
-    const char *counters;
-    unsigned long count = 0;
-
-    SCNetworkReachabilityGetDescription(target, description, sizeof description);
-    counters = strstr(description, "counters: ");
-    assert_non_null(counters);
-    assert_int_equal(sscanf(counters, "counters: %lu evaluations", &count), 1);
-    return count;
-}
 
 /* ---- Results of sockets ----------------------------------------------------------------------------------------- */
 
@@ -238,7 +209,6 @@ static void set_descriptor_limit(bool none)
 TEST_DENIED(DENIAL_SOCKET_EACCES, running_out_of_descriptors_is_an_error)
 {
     SCNetworkReachabilityRef targets[5];
-    struct watcher watcher;
     unsigned long count;
     double started;
 
@@ -256,11 +226,12 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, running_out_of_descriptors_is_an_error)
         assert_int_equal(SCRunLoopPerform(watcher.loop, POLL + 0.2 - (watcher_now() - started)), 0);
     set_descriptor_limit(false);
     /* It is evaluated again before the next poll is due. */
-    count = evaluations(watcher.target);
+    count = expect_counters_of(watcher.target).evaluations;
     started = watcher_now();
     assert_int_equal(SCRunLoopPerform(watcher.loop, POLL / 2), 0);
-    assert_true(evaluations(watcher.target) > count);
-    assert_true(evaluations(watcher.target) <= count + 1 + (unsigned long)((watcher_now() - started) / (POLL / 2)));
+    assert_true(expect_counters_of(watcher.target).evaluations > count);
+    assert_true(expect_counters_of(watcher.target).evaluations <=
+                count + 1 + (unsigned long)((watcher_now() - started) / (POLL / 2)));
     for (int i = 0; i < 5; i++) {
         assert_int_equal(expect_flags_of(targets[i]), i == 2 ? 0 : R);
         SCNetworkReachabilityRelease(targets[i]);
@@ -448,17 +419,17 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
     assert_int_equal(armed_timers(), 1);
     descriptors_expect(&descriptors);
     /* It does not poll more often. */
-    count = evaluations(target);
+    count = expect_counters_of(target).evaluations;
     until = watcher_now() + POLL / 2;
     while (watcher_now() < until)
         assert_int_equal(SCRunLoopPerform(loop, until - watcher_now()), 0);
-    assert_int_equal(evaluations(target), count);
+    assert_int_equal(expect_counters_of(target).evaluations, count);
     namespace_ip("route add default via 192.0.2.1");
     assert_int_equal(SCRunLoopPerform(loop, soon()), 1);
     assert_int_equal(record.flags, R);
     /* It polled once. A slow machine may also poll before the route is added. */
-    assert_true(evaluations(target) > count);
-    assert_true((double)(evaluations(target) - count) <= 1 + (watcher_now() - until) / POLL);
+    assert_true(expect_counters_of(target).evaluations > count);
+    assert_true((double)(expect_counters_of(target).evaluations - count) <= 1 + (watcher_now() - until) / POLL);
     descriptors_expect(&descriptors);
     namespace_ip("route delete default");
     assert_int_equal(SCRunLoopPerform(loop, soon()), 1);
@@ -500,7 +471,6 @@ static SCNetworkReachabilityNetwork network_of(SCNetworkReachabilityRef target)
 /* A socket shows the families and their sources, and no interface. */
 TEST_DENIED(DENIAL_SOCKET_EPERM, the_default_paths_are_polled)
 {
-    struct watcher watcher;
     SCNetworkReachabilityNetwork network;
 
     namespace_ip("route add default via 192.0.2.1");
@@ -523,7 +493,6 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, the_default_paths_are_polled)
 TEST_DENIED(DENIAL_CONNECT, a_foreign_namespace_is_polled_from_inside)
 {
     SCNetworkReachabilityRef target;
-    struct watcher watcher;
     struct descriptors descriptors;
     int there;
 
@@ -563,8 +532,6 @@ TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_kernel_is_poll
 
 TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_ways_are_polled)
 {
-    struct watcher watcher;
-
     namespace_add_second_pair();
     namespace_ip("link set dev c down");
     namespace_ip("route add default via 192.0.2.1 metric 1");
@@ -584,8 +551,6 @@ TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_ways_are_polle
 /* One of the two ways to receive messages is enough. */
 static void expect_no_polling(void)
 {
-    struct watcher watcher;
-
     watcher_start(&watcher, expect_target("192.0.2.9"));
     EXPECT(watcher.target, R | D, None);
     namespace_set_carrier("a", "b", false);

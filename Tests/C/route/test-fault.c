@@ -87,16 +87,21 @@ TEST(a_receive_error_is_reported_and_recovered_from)
     assert_int_equal(watcher.flags, 0);
 }
 
-/* A sandbox refuses requests about links, as Android does, but no route queries. */
-static ssize_t send_without_links(int fd, const void *bytes, size_t length, int flags)
+static ssize_t send_unless(uint16_t type, int fd, const void *bytes, size_t length, int flags)
 {
     const struct nlmsghdr *header = bytes;
 
-    if (header->nlmsg_type == RTM_GETLINK) {
+    if (header->nlmsg_type == type) {
         errno = EACCES;
         return -1;
     }
     return send(fd, bytes, length, flags);
+}
+
+/* A sandbox refuses requests about links, as Android does, but no route queries. */
+static ssize_t send_without_links(int fd, const void *bytes, size_t length, int flags)
+{
+    return send_unless(RTM_GETLINK, fd, bytes, length, flags);
 }
 
 static ssize_t send_nothing(int fd, const void *bytes, size_t length, int flags)
@@ -405,13 +410,7 @@ TEST(a_query_after_a_failed_one_waits_for_the_barrier)
 
 static ssize_t send_without_rules(int fd, const void *bytes, size_t length, int flags)
 {
-    const struct nlmsghdr *header = bytes;
-
-    if (header->nlmsg_type == RTM_GETRULE) {
-        errno = EACCES;
-        return -1;
-    }
-    return send(fd, bytes, length, flags);
+    return send_unless(RTM_GETRULE, fd, bytes, length, flags);
 }
 
 /* So many targets share answers, if they can. The sandbox begins before or after the first round. */

@@ -446,11 +446,8 @@ TEST(a_dormant_link_has_no_carrier)
 TEST(a_link_above_a_link_without_carrier_has_no_carrier)
 {
     denial_require_netlink(CARRIER);
-    if (!namespace_try_ip("link add name m link a type macvlan"))
-        SKIP("this kernel has no macvlan");
-    namespace_ip("link set dev m up");
+    namespace_require_macvlan("m", "a");
     namespace_ip("address add 203.0.113.2/24 dev m");
-    namespace_await_running("m", true);
     SCOPED_TARGET target = expect_target("203.0.113.9");
     EXPECT(target, R | D, None);
     namespace_set_carrier("a", "b", false);
@@ -752,8 +749,7 @@ TEST_WITH(NULL, NULL, a_nexthop_group_without_a_carrier_is_unusable)
 {
     denial_require_netlink(CARRIER);
     for (int spelled_out = 0; spelled_out < 2; spelled_out++) {
-        namespace_require_pair();
-        namespace_add_second_pair();
+        namespace_require_two_pairs();
         namespace_sysctl("net.ipv4.nexthop_compat_mode", spelled_out ? "1" : "0");
         add_nexthop_groups();
         namespace_set_carrier("a", "b", false);
@@ -897,12 +893,8 @@ TEST(only_multicast_routes_out_of_the_interface_count)
 
 TEST(a_tunnel_is_transient_and_never_direct)
 {
-    int tun;
+    const int tun = namespace_require_tun("t0");
 
-    tun = namespace_add_tun("t0");
-    if (tun < 0)
-        SKIP("no /dev/net/tun here");
-    namespace_ip("link set dev t0 up");
     namespace_ip("address add 203.0.113.2/24 dev t0");
     namespace_ip("address add 2001:db8:c::2/64 dev t0 nodad");
     namespace_await_addresses();

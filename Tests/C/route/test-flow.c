@@ -118,16 +118,11 @@ static void expect_flow(const struct flow_case *flow, int error)
         EXPECT(target, 0, NoRoute);
 }
 
-static SCNetworkReachabilityFlow flow_of(SCNetworkReachabilityRef target)
-{
-    return expect_path_of(target).flow;
-}
-
 static void expect_incomplete(const struct flow_case *flow, bool incomplete)
 {
     SCOPED_TARGET target = target_of(flow);
 
-    assert_int_equal(flow_of(target), incomplete ? kSCNetworkReachabilityFlowIncomplete : 0);
+    assert_int_equal(expect_path_of(target).flow, incomplete ? kSCNetworkReachabilityFlowIncomplete : 0);
 }
 
 static void add_default(const struct family *family)
@@ -416,7 +411,7 @@ TEST(a_flow_leaves_a_leg_whose_gateway_fails_and_returns_to_it)
         EXPECT_CHANGE(&watcher, R);
         assert_int_equal(expect_leg(&flow), other);
         assert_int_equal(expect_path_of(watcher.target).interfaceName[0], other);
-        assert_int_equal(flow_of(watcher.target), 0); /* the legs are equals */
+        assert_int_equal(expect_path_of(watcher.target).flow, 0); /* the legs are equals */
         EXPECT_QUIET(&watcher);
         set_gateway(leg, "reachable");
         EXPECT_CHANGE(&watcher, R);
@@ -481,9 +476,9 @@ TEST(a_target_notices_that_rules_change)
     SCOPED_TARGET target = expect_target(FAR4);
 
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(flow_of(target), 0);
+        assert_int_equal(expect_path_of(target).flow, 0);
         namespace_ip("rule add ipproto tcp dport 443 prohibit");
-        assert_int_equal(flow_of(target), kSCNetworkReachabilityFlowIncomplete);
+        assert_int_equal(expect_path_of(target).flow, kSCNetworkReachabilityFlowIncomplete);
         namespace_ip("rule del ipproto tcp dport 443 prohibit");
     }
 }
@@ -545,10 +540,10 @@ TEST(a_pair_reports_that_its_flow_is_incomplete)
     watcher_start(&silent,
                   target_of(&(struct flow_case){ .remote = FAR4, .options = kSCNetworkReachabilityOptionNotifyPath }));
     assert_int_equal(pair.calls, 0); /* the first evaluation does not read the rules, and that is no change */
-    assert_int_equal(flow_of(pair.target), kSCNetworkReachabilityFlowIncomplete);
+    assert_int_equal(expect_path_of(pair.target).flow, kSCNetworkReachabilityFlowIncomplete);
     namespace_ip("rule del ipproto tcp dport 443 prohibit");
     EXPECT_CHANGE(&pair, R);
-    assert_int_equal(flow_of(pair.target), 0);
+    assert_int_equal(expect_path_of(pair.target).flow, 0);
     namespace_ip("rule add ipproto tcp dport 443 prohibit");
     EXPECT_CHANGE(&pair, R);
     EXPECT_QUIET(&silent);

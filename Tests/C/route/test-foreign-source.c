@@ -38,18 +38,13 @@ static void fresh_source(const char *destination, char text[INET6_ADDRSTRLEN])
     close(fd);
 }
 
-static SCNetworkReachabilityFlow flow_of(SCNetworkReachabilityRef target)
-{
-    return expect_path_of(target).flow;
-}
-
 static void expect_pair_flow(const char *local, const char *remote, SCNetworkReachabilityFlow flow)
 {
     SCOPED_TARGET pair = expect_pair(local, remote);
     char fresh[INET6_ADDRSTRLEN];
 
     EXPECT(pair, R, None);
-    assert_int_equal(flow_of(pair), flow);
+    assert_int_equal(expect_path_of(pair).flow, flow);
     fresh_source(remote, fresh);
     if (strcmp(fresh, local) == 0) /* a socket that binds nothing gets the same */
         assert_int_equal(flow & FOREIGN, 0);
@@ -139,10 +134,10 @@ TEST_EACH(an_unreachable_pair_and_a_local_one_have_no_flow, families)
     SCNetworkReachabilityRef target = expect_pair(row->near, row->far);
 
     EXPECT(target, 0, NoRoute);
-    assert_int_equal(flow_of(target), NONE);
+    assert_int_equal(expect_path_of(target).flow, NONE);
     SCNetworkReachabilityRelease(target);
     target = expect_pair(row->near, row->other);
-    assert_int_equal(flow_of(target), NONE);
+    assert_int_equal(expect_path_of(target).flow, NONE);
     SCNetworkReachabilityRelease(target);
 }
 
@@ -171,10 +166,10 @@ TEST_EACH(a_pair_with_notify_path_reports_a_better_path, families)
     assert_int_equal(pair.calls, 0);
     add_better(row); /* the packets of the pair leave as before */
     EXPECT_CHANGE(&pair, R);
-    assert_int_equal(flow_of(pair.target), BETTER);
+    assert_int_equal(expect_path_of(pair.target).flow, BETTER);
     namespace_ip("%sroute del default metric 50", row->ip);
     EXPECT_CHANGE(&pair, R);
-    assert_int_equal(flow_of(pair.target), NONE);
+    assert_int_equal(expect_path_of(pair.target).flow, NONE);
     EXPECT_QUIET(&plain);
 }
 
@@ -196,10 +191,4 @@ TEST(the_first_evaluation_reports_no_change_of_the_flow)
 
 /* ---- Set-up ----------------------------------------------------------------------------------------------------- */
 
-static void begin(void)
-{
-    namespace_require_pair();
-    namespace_add_second_pair();
-}
-
-UNIT(.setup = begin)
+UNIT(.setup = namespace_require_two_pairs)

@@ -9,6 +9,8 @@
 
 #define LOCAL_WIFI "169.254.0.0"
 
+static struct watcher watcher; /* stopped at the end of each test */
+
 UNIT(.setup = namespace_require)
 
 /* The peer has the lower index. */
@@ -69,11 +71,8 @@ TEST(an_interface_with_carrier_counts_before_a_lower_index_without)
 
 TEST(a_point_to_point_interface_is_no_network)
 {
-    const int tun = namespace_add_tun("t");
+    const int tun = namespace_require_tun("t");
 
-    if (tun < 0)
-        SKIP("no /dev/net/tun here");
-    namespace_set_up("t");
     EXPECT_ADDRESS(LOCAL_WIFI, 0, NoRoute);
     close(tun);
 }
@@ -107,8 +106,6 @@ TEST(other_addresses_and_targets_with_options_do_not_mean_the_local_network)
 
 TEST(changes_of_links_are_reported)
 {
-    struct watcher watcher;
-
     watcher_start(&watcher, expect_target(LOCAL_WIFI));
     EXPECT(watcher.target, 0, NoRoute);
     add_running_pair("a", "b");
@@ -126,8 +123,6 @@ TEST(changes_of_links_are_reported)
 
 TEST(a_change_of_the_interface_is_reported)
 {
-    struct watcher watcher;
-
     add_running_pair("a", "b");
     add_running_pair("c", "d");
     watcher_start(&watcher, expect_target(LOCAL_WIFI));
@@ -138,8 +133,6 @@ TEST(a_change_of_the_interface_is_reported)
 
 TEST(a_target_is_evaluated_when_it_is_scheduled)
 {
-    struct watcher watcher;
-
     add_running_pair("a", "b");
     watcher_schedule(&watcher, expect_target(LOCAL_WIFI));
     assert_int_equal(expect_flags_of(watcher.target), R | D);

@@ -9,7 +9,6 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -538,6 +537,16 @@ static void expect_alive(const char *marker)
         fail_msg("the namespace of %s died while a target held it", marker);
 }
 
+/* A target in a namespace that nothing else holds, with the link w. */
+static SCNetworkReachabilityRef make_sole_target(SCNetworkReachabilityRef (*make)(int fd, const char *address))
+{
+    const int fd = mortal_open("w");
+    const SCNetworkReachabilityRef target = make(fd, "192.0.2.9");
+
+    close(fd);
+    return target;
+}
+
 static void begin_alone(void)
 {
     namespace_require();
@@ -570,12 +579,8 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_relea
 
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_unscheduled)
 {
-    SCNetworkReachabilityRef target;
-    int fd;
+    const SCNetworkReachabilityRef target = make_sole_target(make_on_this_thread);
 
-    fd = mortal_open("w");
-    target = make_on_this_thread(fd, "192.0.2.9");
-    close(fd);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, world.loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
     SCNetworkReachabilityRelease(target);
@@ -589,12 +594,8 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_unsch
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_with_its_last_schedule)
 {
     SCOPED_LOOP second = SCRunLoopCreate();
-    SCNetworkReachabilityRef target;
-    int fd;
+    const SCNetworkReachabilityRef target = make_sole_target(make_on_this_thread);
 
-    fd = mortal_open("w");
-    target = make_on_this_thread(fd, "192.0.2.9");
-    close(fd);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, world.loop, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, second, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(target);
@@ -636,12 +637,8 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_relea
 
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_without_the_thread_that_made_the_target)
 {
-    SCNetworkReachabilityRef target;
-    int fd;
+    const SCNetworkReachabilityRef target = make_sole_target(make_on_a_thread);
 
-    fd = mortal_open("w");
-    target = make_on_a_thread(fd, "192.0.2.9");
-    close(fd);
     EXPECT(target, 0, NoRoute);
     expect_alive("w");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, world.loop, kSCRunLoopDefaultMode));

@@ -20,6 +20,8 @@
 
 enum { TARGETS = 200, MANY = 5000 };
 
+static struct watcher watcher; /* stopped at the end of each test */
+
 static void (*in_dump)(void); /* called once, while routes are dumped; NULL: nothing */
 static bool in_long_dump;     /* only while a long table is: over a socket that also receives messages */
 
@@ -149,16 +151,13 @@ TEST(a_target_that_names_its_address_opens_no_socket)
 TEST(without_descriptors_or_ports_there_is_an_error)
 {
     SCOPED_TARGET target = expect_target(TARGET);
-    SCNetworkReachabilityFlags flags;
 
     add_default();
     socket_faults.open_error = EMFILE;
-    assert_false(SCNetworkReachabilityGetFlags(target, &flags));
-    assert_int_equal(SCError(), EMFILE);
+    expect_failure(target, EMFILE);
     socket_faults.open_error = 0;
     socket_faults.connect_error = EAGAIN;
-    assert_false(SCNetworkReachabilityGetFlags(target, &flags));
-    assert_int_equal(SCError(), kSCStatusReachabilityUnknown);
+    expect_failure(target, kSCStatusReachabilityUnknown);
     socket_faults.connect_error = 0;
     EXPECT(target, R, None);
 }
@@ -184,8 +183,6 @@ static const struct {
 
 TEST_EACH(comes_and_goes, appearances)
 {
-    struct watcher watcher;
-
     namespace_ip("-6 route add default via " GATEWAY " table 100");
     watcher_start(&watcher, expect_target(TARGET));
     for (unsigned i = 0; i < 2; i++) {
@@ -199,8 +196,6 @@ TEST_EACH(comes_and_goes, appearances)
 
 TEST(the_address_of_a_source_specific_route_comes_and_goes)
 {
-    struct watcher watcher;
-
     namespace_ip("-6 route add default from 2001:db8:f::/64 via " GATEWAY);
     watcher_start(&watcher, expect_target(TARGET));
     namespace_ip("address add 2001:db8:f::2/128 dev a nodad preferred_lft 0");
@@ -216,8 +211,6 @@ TEST(the_address_of_a_source_specific_route_comes_and_goes)
 
 TEST(the_default_path_follows_a_source_specific_route)
 {
-    struct watcher watcher;
-
     watcher_start(&watcher, expect_target("0.0.0.0"));
     EXPECT_QUIET(&watcher);
     add_default();
@@ -410,8 +403,6 @@ TEST(a_denied_dump_is_not_repeated)
 
 TEST(a_source_specific_route_counts_in_a_large_table)
 {
-    struct watcher watcher;
-
     add_routes(MANY);
     namespace_ip("-6 route add 2002::/16 from " PREFIX " via " GATEWAY);
     watcher_start(&watcher, expect_target("2002::1"));

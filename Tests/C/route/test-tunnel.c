@@ -2,8 +2,6 @@
 /* A tunnel that publishes its endpoints is as good as the path to its remote end. This kernel may only have vxlan;
  * Tests/VM has the other kinds, test-linkinfo has how they publish their endpoints. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "support/idle.h"
 #include "support/namespace.h"
@@ -14,40 +12,13 @@
 
 static struct watcher watcher; /* stopped at the end of each test */
 
-static void begin(void)
-{
-    namespace_require_pair();
-    namespace_add_second_pair();
-}
-
-/* The number of the monitor's queries, from the description. */
-static unsigned long count_queries(SCNetworkReachabilityRef target)
-{
-    char text[1024];
-    const char *at;
-
-    (void)SCNetworkReachabilityGetDescription(target, text, sizeof text);
-    at = strstr(text, "callbacks, ");
-    assert_non_null(at);
-    return strtoul(at + strlen("callbacks, "), NULL, 10);
-}
-
-/* A tunnel v with 10.7.0.1/24. */
-static void add_tunnel(const char *to)
-{
-    if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 %s", to))
-        SKIP("this kernel has no vxlan");
-    namespace_ip("address add 10.7.0.1/24 dev v");
-    namespace_set_up("v");
-}
-
 /* The target is made before the tunnel, so that all messages about the tunnel are received. */
 static void begin_with(SCNetworkReachabilityRef *ret_target, const char *to)
 {
-    begin();
+    namespace_require_two_pairs();
     *ret_target = expect_target(INNER);
     (void)expect_flags_of(*ret_target);
-    add_tunnel(to);
+    namespace_require_tunnel(to);
 }
 
 TEST(the_path_to_the_tunnel_endpoint_counts)
@@ -90,8 +61,8 @@ TEST(the_path_to_the_tunnel_endpoint_counts)
  * too. */
 TEST(an_existing_tunnel_is_found)
 {
-    begin();
-    add_tunnel("remote 198.51.100.9");
+    namespace_require_two_pairs();
+    namespace_require_tunnel("remote 198.51.100.9");
     SCOPED_TARGET target = expect_target(INNER);
     assert_int_equal(expect_path_of(target).flags, 0);
     assert_int_equal(expect_path_of(target).reason, kSCNetworkReachabilityReasonNoRoute);
@@ -123,8 +94,8 @@ TEST(tunnel_routes_are_added_and_deleted)
 /* No other target is scheduled. */
 TEST(a_scheduled_target_uses_an_existing_tunnel)
 {
-    begin();
-    add_tunnel("remote 198.51.100.9");
+    namespace_require_two_pairs();
+    namespace_require_tunnel("remote 198.51.100.9");
     watcher_schedule(&watcher, expect_target(INNER));
     EXPECT_END(&watcher, 0);
 }
@@ -135,8 +106,8 @@ TEST(the_end_of_an_existing_tunnel_is_a_change_for_copy_next_change)
     SCOPED_LOOP loop = SCRunLoopCreate();
     SCNetworkReachabilityFlags flags = 99;
 
-    begin();
-    add_tunnel("remote 198.51.100.9");
+    namespace_require_two_pairs();
+    namespace_require_tunnel("remote 198.51.100.9");
     for (int fetched_before = 0; fetched_before < 2; fetched_before++) {
         SCOPED_TARGET silent = expect_target(INNER);
         SCNetworkReachabilityRef changed;
@@ -160,8 +131,8 @@ TEST(a_second_loop_that_is_not_driven_leaves_no_wrong_flags)
 {
     SCOPED_LOOP other = SCRunLoopCreate();
 
-    begin();
-    add_tunnel("remote 198.51.100.9");
+    namespace_require_two_pairs();
+    namespace_require_tunnel("remote 198.51.100.9");
     watcher_schedule(&watcher, expect_target(INNER));
     (void)idle_perform(watcher.loop);
     assert_int_equal(expect_flags_of(watcher.target), 0);
@@ -275,11 +246,11 @@ TEST(a_refused_leg_is_skipped)
 
 static bool costs_a_query(SCNetworkReachabilityRef target, const char *route)
 {
-    const unsigned long before = count_queries(target);
+    const unsigned long before = expect_counters_of(target).queries;
 
     namespace_ip("route add %s via 192.0.2.1", route);
     EXPECT_QUIET(&watcher);
-    return count_queries(target) != before;
+    return expect_counters_of(target).queries != before;
 }
 
 /* Routes that lead neither to the destination nor to the remote end do not affect the target. The last message about

@@ -5,7 +5,6 @@
  * at link time: the test counts the requests of these calls. Whenever another call is about to wait, a second thread
  * makes all of these calls first.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <libmnl/libmnl.h>
 #include <linux/rtnetlink.h>
@@ -16,7 +15,6 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <linux/genetlink.h>
 #include <linux/wireguard.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 
 #include "kernel/genetlink.h"
 #include "pure/link.h"
-#include "support/literal.h"
 #include "support/namespace.h"
 #include "support/watcher.h"
 
@@ -105,12 +103,8 @@ static void add_link(int n)
     char name[16];
 
     snprintf(name, sizeof name, "wg%d", n);
-    tuns[n] = namespace_add_tun(name);
-    if (tuns[n] < 0)
-        SKIP("no /dev/net/tun here");
+    tuns[n] = namespace_require_tun(name);
     namespace_ip("address add 10.%d.0.1/16 dev %s", n, name);
-    namespace_ip("link set dev %s up", name);
-    namespace_await_running(name, true);
 }
 
 static void begin(void)

@@ -112,6 +112,34 @@ SCNetworkReachabilityPath expect_path_of(SCNetworkReachabilityRef target)
     return path;
 }
 
+void expect_failure(SCNetworkReachabilityRef target, int status)
+{
+    SCNetworkReachabilityFlags flags = 0xdeadbeef;
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+
+    path.mtu = 17;
+    assert_false(SCNetworkReachabilityGetFlags(target, &flags));
+    assert_int_equal(SCError(), status);
+    assert_int_equal(flags, 0xdeadbeef);
+    assert_false(SCNetworkReachabilityGetPath(target, &path));
+    assert_int_equal(SCError(), status);
+    assert_int_equal(path.mtu, 17);
+}
+
+struct expect_counters expect_counters_of(SCNetworkReachabilityRef target)
+{
+    struct expect_counters counters = { 0 };
+    char text[2048];
+    const char *line;
+
+    (void)SCNetworkReachabilityGetDescription(target, text, sizeof text);
+    line = strstr(text, "counters: ");
+    if (line == NULL || sscanf(line, "counters: %lu evaluations, %lu callbacks, %lu queries, %lu overruns",
+                               &counters.evaluations, &counters.callbacks, &counters.queries, &counters.overruns) != 4)
+        fail_msg("no counters in: %s", text);
+    return counters;
+}
+
 /* ---- What a socket shows ---------------------------------------------------------------------------------------- */
 
 SCNetworkReachabilityFlags expect_detectable(SCNetworkReachabilityFlags flags)

@@ -33,6 +33,15 @@ SCNetworkReachabilityRef expect_option(const char *address, uint32_t option);
 SCNetworkReachabilityFlags expect_flags_of(SCNetworkReachabilityRef target);
 SCNetworkReachabilityPath expect_path_of(SCNetworkReachabilityRef target);
 
+/* GetFlags and GetPath both fail, with this status, and write nothing. */
+void expect_failure(SCNetworkReachabilityRef target, int status);
+
+/* The counters in the description of a target. */
+struct expect_counters {
+    unsigned long evaluations, callbacks, queries, overruns;
+};
+struct expect_counters expect_counters_of(SCNetworkReachabilityRef target);
+
 /* Returns these flags or, if netlink is denied (denial.h), those of them that a socket shows. The assertions below use
  * it. */
 SCNetworkReachabilityFlags expect_detectable(SCNetworkReachabilityFlags flags);

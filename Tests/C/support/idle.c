@@ -38,17 +38,23 @@ static int64_t next_deadline(SCRunLoopRef loop)
     return next;
 }
 
-/* True if the descriptor is readable for another reason than changes that must be fetched. */
-static bool is_readable(SCRunLoopRef loop)
+bool idle_loop_is_readable(SCRunLoopRef loop)
 {
     struct pollfd poller = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
     const struct timespec now = { 0 };
+
+    return ppoll(&poller, 1, &now, NULL) > 0; /* some programs wrap poll(2) */
+}
+
+/* True if the descriptor is readable for another reason than changes that must be fetched. */
+static bool has_work(SCRunLoopRef loop)
+{
     bool has_changes;
 
     runloop_lock(loop);
     has_changes = !list_is_empty(&loop->changes);
     runloop_unlock(loop);
-    return !has_changes && ppoll(&poller, 1, &now, NULL) > 0; /* some programs wrap poll(2) */
+    return !has_changes && idle_loop_is_readable(loop);
 }
 
 int idle_perform(SCRunLoopRef loop)
@@ -59,7 +65,7 @@ int idle_perform(SCRunLoopRef loop)
     do {
         calls = SCRunLoopPerform(loop, left <= 0 || left >= NEAR ? 0 : (double)left / (double)SECOND);
         left = next_deadline(loop) - clock_now();
-    } while (calls == 0 && (left < NEAR || is_readable(loop)));
+    } while (calls == 0 && (left < NEAR || has_work(loop)));
     return calls;
 }
 

@@ -13,6 +13,9 @@
  * Returns the number of callbacks of the first pass that makes one. */
 int idle_perform(SCRunLoopRef loop);
 
+/* Whether the loop's descriptor is readable. */
+bool idle_loop_is_readable(SCRunLoopRef loop);
+
 /* Waits until the thread that drives the loop has done the same. Returns false if that takes too long. */
 bool idle_await(SCRunLoopRef loop);
 

@@ -44,44 +44,31 @@ void names_begin_another(void)
     make_network();
 }
 
-static int open_own(void)
-{
-    const int fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-
-    assert_true(fd >= 0);
-    return fd;
-}
-
-static void enter(int fd)
-{
-    assert_int_equal(setns(fd, CLONE_NEWNET), 0);
-}
-
 void names_begin_far(const char *servers)
 {
     int far, near;
 
     namespace_require();
-    far = open_own();
+    far = namespace_keep();
     etc_require(servers);
     namespace_ip("link set dev lo up");
     namespace_ip("address add 198.51.100.53/32 dev lo");
     names_server = nameserver_open();
     namespace_require();
-    near = open_own();
+    near = namespace_keep();
     namespace_ip("link set dev lo up");
     namespace_ip("link add name a type veth peer name b netns %d", (int)nameserver_thread(names_server));
-    enter(far);
+    namespace_go(far);
     namespace_ip("link set dev b up");
     namespace_ip("address add 192.0.2.1/24 dev b");
-    enter(near);
+    namespace_go(near);
     namespace_ip("link set dev a up");
     namespace_ip("address add 192.0.2.2/24 dev a");
     namespace_await_running("a", true);
     namespace_ip("route add default via 192.0.2.1");
-    enter(far); /* until it is running, the other end sends nothing */
+    namespace_go(far); /* until it is running, the other end sends nothing */
     namespace_await_running("b", true);
-    enter(near);
+    namespace_go(near);
     close(far);
     close(near);
 }

@@ -94,6 +94,12 @@ void namespace_require_pair(void)
     namespace_add_pair();
 }
 
+void namespace_require_two_pairs(void)
+{
+    namespace_require_pair();
+    namespace_add_second_pair();
+}
+
 bool namespace_enter_mounts(void)
 {
     return unshare(CLONE_NEWNS) == 0 && mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;
@@ -612,6 +618,31 @@ int namespace_add_tun(const char *name)
 int namespace_add_tap(const char *name)
 {
     return add_tun_or_tap(name, IFF_TAP);
+}
+
+int namespace_require_tun(const char *name)
+{
+    const int fd = namespace_add_tun(name);
+
+    if (fd < 0)
+        SKIP("no /dev/net/tun here");
+    namespace_set_up(name);
+    return fd;
+}
+
+void namespace_require_macvlan(const char *name, const char *link)
+{
+    if (!namespace_try_ip("link add name %s link %s type macvlan", name, link))
+        SKIP("this kernel has no macvlan");
+    namespace_set_up(name);
+}
+
+void namespace_require_tunnel(const char *to)
+{
+    if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 %s", to))
+        SKIP("this kernel has no vxlan");
+    namespace_ip("address add 10.7.0.1/24 dev v");
+    namespace_set_up("v");
 }
 
 /* ---- The other namespace ---------------------------------------------------------------------------------------- */

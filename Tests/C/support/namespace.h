@@ -13,8 +13,9 @@ bool namespace_enter(void);
 
 /* The set-up of a test: the same, or skips the test if this machine does not allow it. */
 void namespace_require(void);
-void namespace_require_lo(void);   /* with lo up */
-void namespace_require_pair(void); /* with lo up, and namespace_add_pair */
+void namespace_require_lo(void);        /* with lo up */
+void namespace_require_pair(void);      /* with lo up, and namespace_add_pair */
+void namespace_require_two_pairs(void); /* and namespace_add_second_pair */
 
 /* Moves the process into a new mount namespace, so that its mounts are private. False: this machine does not allow
  * it. */
@@ -93,6 +94,14 @@ void namespace_add_default_routes(void);
 /* A tun (layer 3) or tap (layer 2) device, not up. -1: no /dev/net/tun here. It lives as long as the descriptor. */
 int namespace_add_tun(const char *name);
 int namespace_add_tap(const char *name);
+
+/* The same for a tun device that is up. Skips the test without /dev/net/tun. */
+int namespace_require_tun(const char *name);
+
+/* A macvlan device over a link, and a vxlan tunnel v with 10.7.0.1/24 ("remote 198.51.100.9"), both up. Skip the test
+ * if this kernel has none. */
+void namespace_require_macvlan(const char *name, const char *link);
+void namespace_require_tunnel(const char *to);
 
 /* A second namespace, with a child process in it: `ip link set dev b netns PID` moves an interface there. */
 struct namespace_other {

@@ -2,9 +2,6 @@
 #include "support/observer.h"
 #include "support/callbacks.h"
 
-#include <linux/rtnetlink.h>
-#include <string.h>
-
 #include "support/namespace.h"
 #include "support/time_limit.h"
 

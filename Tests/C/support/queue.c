@@ -193,32 +193,27 @@ void queue_close(struct queue *queue)
     pthread_mutex_destroy(&queue->lock);
 }
 
-unsigned long queue_performs(struct queue *queue)
+static size_t read_number(struct queue *queue, const size_t *number)
 {
-    unsigned long performs;
+    size_t value;
 
     pthread_mutex_lock(&queue->lock);
-    performs = queue->performs;
+    value = *number;
     pthread_mutex_unlock(&queue->lock);
-    return performs;
+    return value;
+}
+
+size_t queue_performs(struct queue *queue)
+{
+    return read_number(queue, &queue->performs);
 }
 
 size_t queue_count(struct queue *queue)
 {
-    size_t count;
-
-    pthread_mutex_lock(&queue->lock);
-    count = queue->count;
-    pthread_mutex_unlock(&queue->lock);
-    return count;
+    return read_number(queue, &queue->count);
 }
 
 size_t queue_most(struct queue *queue)
 {
-    size_t most;
-
-    pthread_mutex_lock(&queue->lock);
-    most = queue->most;
-    pthread_mutex_unlock(&queue->lock);
-    return most;
+    return read_number(queue, &queue->most);
 }

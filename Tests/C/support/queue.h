@@ -22,8 +22,8 @@ struct queue {
     pthread_cond_t news;
     struct queue_work *works; /* pending, the oldest first */
     size_t count, capacity;
-    size_t most;            /* the maximum number of pending works */
-    unsigned long performs; /* the total number of works */
+    size_t most;     /* the maximum number of pending works */
+    size_t performs; /* the total number of works */
     bool over;
     pthread_t threads[QUEUE_THREADS];
     unsigned thread_count;
@@ -44,7 +44,7 @@ SCBoolean queue_set(struct queue *queue, SCNetworkReachabilityRef target);
 
 /* Waits until the library has queued this many works in total. A time limit fails the test. */
 void queue_await(struct queue *queue, unsigned long performs);
-unsigned long queue_performs(struct queue *queue);
+size_t queue_performs(struct queue *queue);
 size_t queue_count(struct queue *queue);
 size_t queue_most(struct queue *queue);
 

@@ -234,35 +234,34 @@ int writer_link_add_pair_at(struct writer *writer, unsigned index, const char *n
     return commit(writer, header);
 }
 
+static struct nlmsghdr *begin_link(union request *request, uint16_t type, struct ifinfomsg link)
+{
+    struct nlmsghdr *header = begin(request, type, 0);
+
+    *(struct ifinfomsg *)mnl_nlmsg_put_extra_header(header, sizeof link) = link;
+    return header;
+}
+
 int writer_link_delete(struct writer *writer, unsigned index)
 {
     union request request;
-    struct nlmsghdr *header = begin(&request, RTM_DELLINK, 0);
-    struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
-    info->ifi_index = (int)index;
-    return commit(writer, header);
+    return commit(writer, begin_link(&request, RTM_DELLINK, (struct ifinfomsg){ .ifi_index = (int)index }));
 }
 
 int writer_link_up(struct writer *writer, unsigned index, bool up)
 {
+    const struct ifinfomsg link = { .ifi_index = (int)index, .ifi_flags = up ? IFF_UP : 0, .ifi_change = IFF_UP };
     union request request;
-    struct nlmsghdr *header = begin(&request, RTM_NEWLINK, 0);
-    struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
-    info->ifi_index = (int)index;
-    info->ifi_flags = up ? IFF_UP : 0;
-    info->ifi_change = IFF_UP;
-    return commit(writer, header);
+    return commit(writer, begin_link(&request, RTM_NEWLINK, link));
 }
 
 int writer_link_rename(struct writer *writer, unsigned index, const char *name)
 {
     union request request;
-    struct nlmsghdr *header = begin(&request, RTM_NEWLINK, 0);
-    struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    struct nlmsghdr *header = begin_link(&request, RTM_NEWLINK, (struct ifinfomsg){ .ifi_index = (int)index });
 
-    info->ifi_index = (int)index;
     mnl_attr_put_strz(header, IFLA_IFNAME, name);
     return commit(writer, header);
 }
@@ -270,10 +269,8 @@ int writer_link_rename(struct writer *writer, unsigned index, const char *name)
 int writer_link_move(struct writer *writer, unsigned index, pid_t to)
 {
     union request request;
-    struct nlmsghdr *header = begin(&request, RTM_NEWLINK, 0);
-    struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    struct nlmsghdr *header = begin_link(&request, RTM_NEWLINK, (struct ifinfomsg){ .ifi_index = (int)index });
 
-    info->ifi_index = (int)index;
     mnl_attr_put_u32(header, IFLA_NET_NS_PID, (uint32_t)to);
     return commit(writer, header);
 }

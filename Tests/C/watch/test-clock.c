@@ -8,7 +8,6 @@
 #include <linux/rtnetlink.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -96,27 +95,14 @@ ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sock
 
 static struct watcher watcher;
 
-static unsigned long evaluations(void)
-{
-    char text[1024];
-    const char *counters;
-    unsigned long count = 0;
-
-    SCNetworkReachabilityGetDescription(watcher.target, text, sizeof text);
-    counters = strstr(text, "counters: ");
-    if (counters == NULL || sscanf(counters, "counters: %lu evaluations", &count) != 1)
-        fail_msg("no counters in: %s", text);
-    return count;
-}
-
 /* Makes one pass at this time, in milliseconds from the start. Returns how many evaluations of the target it made. */
 static unsigned long pass_at(double milliseconds)
 {
-    const unsigned long before = evaluations();
+    const unsigned long before = expect_counters_of(watcher.target).evaluations;
 
     now_is = START + (int64_t)(milliseconds * (double)MILLISECOND);
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
-    return evaluations() - before;
+    return expect_counters_of(watcher.target).evaluations - before;
 }
 
 static void begin_with(const char *address)
@@ -260,13 +246,6 @@ static void begin_with_expiry_after(unsigned hundredths)
     begin_with("2001:db8::9");
 }
 
-static void touch_link_when_ticks_are(double milliseconds, unsigned left)
-{
-    ticks = left;
-    touch_link_at(milliseconds);
-    assert_int_equal(pass_at(milliseconds + 5), 1); /* the second evaluation */
-}
-
 TEST(an_expired_route_is_evaluated_again)
 {
     begin_with_expiry_after(100);
@@ -276,39 +255,36 @@ TEST(an_expired_route_is_evaluated_again)
     assert_int_equal(pass_at(9999), 0);
 }
 
-/* At 250 Hz, if the kernel reports 100 ticks at time 0, the route may expire at 1.001 s. The kernel reports 0 ticks in
- * the last 12 ms. */
-TEST(a_route_about_to_expire_may_be_reported_as_permanent)
-{
-    begin_with_expiry_after(100);
-    touch_link_when_ticks_are(989, 0);
-    assert_int_equal(pass_at(1050), 1);
-    assert_int_equal(pass_at(9999), 0);
-}
+static const struct {
+    const char *name;
+    unsigned expiry;
+    double touched; /* the link, when the kernel reports `left`; 0: not */
+    unsigned left;
+    struct {
+        double at;
+        unsigned evaluations;
+    } passes[2];
+} expiries[] = {
+    /* At 250 Hz, if the kernel reports 100 ticks at time 0, the route may expire at 1.001 s. The kernel reports 0 ticks
+     * in the last 12 ms. */
+    { "about_to_expire_and_reported_as_permanent", 100, 989, 0, { { 1050, 1 }, { 9999, 0 } } },
+    /* The target may have been scheduled in these last milliseconds. */
+    { "permanent_and_confirmed_by_a_second_query", 0, 0, 0, { { 100, 1 }, { 9999, 0 } } },
+    { "renewed_and_evaluated_at_its_new_expiry", 100, 500, 200, { { 2500, 0 }, { 2550, 1 } } },
+    /* It may have been evaluated in its last tick. */
+    { "made_permanent_and_confirmed_by_a_second_query", 100, 500, 0, { { 600, 1 }, { 9999, 0 } } },
+};
 
-/* The target may have been scheduled in these last milliseconds. */
-TEST(a_permanent_route_is_confirmed_by_a_second_query)
+TEST_EACH(a_route_is, expiries)
 {
-    begin_with_expiry_after(0);
-    assert_int_equal(pass_at(100), 1);
-    assert_int_equal(pass_at(9999), 0);
-}
-
-TEST(a_renewed_route_is_evaluated_at_its_new_expiry)
-{
-    begin_with_expiry_after(100);
-    touch_link_when_ticks_are(500, 200);
-    assert_int_equal(pass_at(2500), 0);
-    assert_int_equal(pass_at(2550), 1);
-}
-
-/* It may have been evaluated in its last tick. */
-TEST(a_route_made_permanent_is_confirmed_by_a_second_query)
-{
-    begin_with_expiry_after(100);
-    touch_link_when_ticks_are(500, 0);
-    assert_int_equal(pass_at(600), 1);
-    assert_int_equal(pass_at(9999), 0);
+    begin_with_expiry_after(row->expiry);
+    if (row->touched > 0) {
+        ticks = row->left;
+        touch_link_at(row->touched);
+        assert_int_equal(pass_at(row->touched + 5), 1); /* the second evaluation */
+    }
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(pass_at(row->passes[i].at), row->passes[i].evaluations);
 }
 
 /* ---- Routes whose lifetime can change --------------------------------------------------------------------------- */

@@ -2,7 +2,6 @@
 /* Route messages that affect no target wake nobody. All others arrive, also for targets that are scheduled later. */
 #include <errno.h>
 #include <linux/rtnetlink.h>
-#include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
@@ -102,13 +101,6 @@ static void remove_route(const char *prefix)
     change_route(WRITER_DELETE, prefix);
 }
 
-static bool is_readable(SCRunLoopRef loop)
-{
-    struct pollfd event = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
-
-    return poll(&event, 1, 0) > 0;
-}
-
 /* The number of times that the loop's descriptor is readable after a change. */
 static unsigned count_wakes(SCRunLoopRef loop)
 {
@@ -118,10 +110,10 @@ static unsigned count_wakes(SCRunLoopRef loop)
     for (unsigned i = 0; i < STORM; i++) {
         snprintf(prefix, sizeof prefix, i % 2 == 0 ? "10.%u.%u.0/24" : "2001:db8:%x:%x::/64", 1 + i / 200, i % 200);
         add_route(prefix);
-        wakes += is_readable(loop);
+        wakes += idle_loop_is_readable(loop);
         assert_int_equal(SCRunLoopPerform(loop, 0), 0);
         remove_route(prefix);
-        wakes += is_readable(loop);
+        wakes += idle_loop_is_readable(loop);
         assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     }
     return wakes;
@@ -133,7 +125,7 @@ static bool is_woken_by(SCRunLoopRef loop, const char *prefix)
     bool woken;
 
     add_route(prefix);
-    woken = is_readable(loop);
+    woken = idle_loop_is_readable(loop);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     remove_route(prefix);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
@@ -286,10 +278,7 @@ TEST(the_path_of_a_tunnel_depends_on_the_routes_to_its_remote_address)
 
     watcher_start(&watcher, expect_target("198.51.100.7"));
     attach_filter();
-    if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 remote 203.0.113.9"))
-        SKIP("this kernel has no vxlan");
-    namespace_ip("address add 10.7.0.1/24 dev v");
-    namespace_set_up("v");
+    namespace_require_tunnel("remote 203.0.113.9");
     watcher_schedule_on(&inner, expect_target("10.7.0.9"), watcher.loop);
     EXPECT_QUIET(&inner);
     add_route("203.0.113.0/24");
@@ -301,10 +290,7 @@ TEST(the_path_of_a_tunnel_depends_on_the_routes_to_its_remote_address)
 
 TEST(a_route_that_changes_before_the_filter_is_removed_counts)
 {
-    if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 remote 203.0.113.9"))
-        SKIP("this kernel has no vxlan");
-    namespace_ip("address add 10.7.0.1/24 dev v");
-    namespace_set_up("v");
+    namespace_require_tunnel("remote 203.0.113.9");
     add_route("10.7.0.9/32");
     watcher_start(&watcher, expect_target("10.7.0.9"));
     attach_filter();
@@ -355,16 +341,16 @@ TEST(only_a_gateway_that_fails_or_comes_back_wakes)
     namespace_ip("neigh change 2001:db8::77 dev a nud failed");
     namespace_ip("neigh add 192.0.2.77 lladdr 02:00:00:00:00:02 dev a nud reachable");
     namespace_ip("neigh delete 192.0.2.77 dev a");
-    assert_false(is_readable(watcher.loop));
+    assert_false(idle_loop_is_readable(watcher.loop));
     namespace_ip("neigh change 2001:db8::1 dev a nud failed");
-    assert_true(is_readable(watcher.loop));
+    assert_true(idle_loop_is_readable(watcher.loop));
     EXPECT_QUIET(&watcher); /* there is no other route */
     namespace_ip("neigh change " GATEWAY " reachable");
-    assert_true(is_readable(watcher.loop));
+    assert_true(idle_loop_is_readable(watcher.loop));
     EXPECT_QUIET(&watcher);
     attach_filter();
     namespace_ip("neigh change " GATEWAY " stale");
-    assert_false(is_readable(watcher.loop));
+    assert_false(idle_loop_is_readable(watcher.loop));
 }
 
 TEST(if_the_filter_cannot_be_replaced_a_new_gateway_counts)
@@ -377,9 +363,9 @@ TEST(if_the_filter_cannot_be_replaced_a_new_gateway_counts)
     EXPECT_QUIET(&later);
     namespace_ip("neigh add " GATEWAY " reachable");
     EXPECT_QUIET(&later);
-    assert_false(is_readable(watcher.loop));
+    assert_false(idle_loop_is_readable(watcher.loop));
     namespace_ip("neigh change 2001:db8::1 dev a nud failed");
-    assert_true(is_readable(watcher.loop));
+    assert_true(idle_loop_is_readable(watcher.loop));
     watcher_stop(&later);
 }
 

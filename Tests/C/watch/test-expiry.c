@@ -5,9 +5,7 @@
  * below that, and each of them counts.
  */
 #include <math.h>
-#include <net/if.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/namespace.h"

@@ -4,11 +4,9 @@
  * IPv4 among equal default routes. A redirect to an IPv6 neighbour counts for one address.
  */
 #include <arpa/inet.h>
-#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "kernel/first_routes.h"
 #include "kernel/neighbours.h"
@@ -40,13 +38,7 @@ int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_reque
 
 static struct watcher watcher;
 
-static void begin(void)
-{
-    namespace_require_pair();
-    namespace_add_second_pair();
-}
-
-UNIT(.setup = begin)
+UNIT(.setup = namespace_require_two_pairs)
 
 /* The flags of a new target: the kernel's choice now. */
 static void await_choice(const char *address, SCNetworkReachabilityFlags flags)
@@ -462,13 +454,6 @@ static const char *find_address_of(char leg)
     return NULL;
 }
 
-static bool is_readable(SCRunLoopRef loop)
-{
-    struct pollfd event = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
-
-    return poll(&event, 1, 0) == 1;
-}
-
 /* While there was one default route, the filter dropped that the other gateway responds. */
 TEST(a_leg_that_comes_back_is_read_again)
 {
@@ -491,7 +476,7 @@ TEST(a_leg_that_comes_back_is_read_again)
         namespace_ip("neigh change 203.0.113.1 dev c nud failed");
         SCRunLoopPerform(watcher.loop, 0.1);
         RESPOND("203.0.113.1", "c");
-    } while (is_readable(watcher.loop));
+    } while (idle_loop_is_readable(watcher.loop));
     namespace_ip("route replace default nexthop via 192.0.2.1 dev a nexthop via 203.0.113.1 dev c");
     EXPECT_CHANGE_OVER(&watcher, R, "c");
     EXPECT_QUIET(&watcher);

@@ -4,10 +4,8 @@
  * shows it. Real failures: nobody has the address on the other end of the link, and the kernel gives up soon.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <linux/neighbour.h>
 #include <net/if.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -130,10 +128,7 @@ TEST(a_path_without_a_next_hop_says_nothing)
     set_state("192.0.2.9", "failed");
     namespace_ip("route add prohibit 192.0.2.9");
     EXPECT_HOP("192.0.2.9", Unknown);
-    tun = namespace_add_tun("t");
-    if (tun < 0)
-        SKIP("no /dev/net/tun here");
-    namespace_ip("link set dev t up");
+    tun = namespace_require_tun("t");
     namespace_ip("address add 10.0.0.1/24 dev t");
     namespace_ip("-6 address add 2001:db8:9::1/64 dev t nodad");
     namespace_ip("neigh replace 10.0.0.9 dev t nud noarp");
@@ -442,13 +437,6 @@ TEST(targets_that_did_not_ask_get_no_callback)
 
 /* ---- Many ------------------------------------------------------------------------------------------------------- */
 
-static bool is_readable(SCRunLoopRef loop)
-{
-    struct pollfd event = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
-
-    return poll(&event, 1, 0) == 1;
-}
-
 /* The first message that affects nothing brings a filter that drops such messages, after a pause. */
 static void await_filter(struct writer *writer, unsigned index, const char *hop)
 {
@@ -460,7 +448,7 @@ static void await_filter(struct writer *writer, unsigned index, const char *hop)
         EXPECT_QUIET(&watcher);
         state = state == NUD_STALE ? NUD_REACHABLE : NUD_STALE;
         assert_int_equal(writer_neighbour(writer, index, hop, state), 0);
-    } while (is_readable(watcher.loop));
+    } while (idle_loop_is_readable(watcher.loop));
 }
 
 /* A scan of a network. Each neighbour responds, or fails. */
@@ -479,11 +467,11 @@ TEST(other_neighbours_wake_nobody)
     for (unsigned i = 0; i < SCANNED; i++) {
         snprintf(address, sizeof address, "10.1.%u.%u", 1 + i / 250, 1 + i % 250);
         assert_int_equal(writer_neighbour(&writer, index, address, i % 2 == 0 ? NUD_FAILED : NUD_REACHABLE), 0);
-        if (is_readable(watcher.loop))
+        if (idle_loop_is_readable(watcher.loop))
             fail_msg("at %u %s", i, address);
     }
     assert_int_equal(writer_neighbour(&writer, index, "192.0.2.1", NUD_STALE), 0);
-    assert_false(is_readable(watcher.loop));
+    assert_false(idle_loop_is_readable(watcher.loop));
     assert_int_equal(writer_neighbour(&writer, index, "192.0.2.1", NUD_FAILED), 0);
     EXPECT_CHANGE(&watcher, R);
     writer_close(&writer);

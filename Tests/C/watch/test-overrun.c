@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "support/namespace.h"
 #include "support/watcher.h"
@@ -17,6 +16,10 @@
 
 #define ROUTES 20000
 #define ENOUGH 400000 /* routes after which a socket that has dropped nothing never will */
+
+static struct writer writer;
+static struct watcher watcher; /* of a target far away, which is scheduled and reachable */
+static unsigned link_a;        /* its default route leaves over it */
 
 static const struct writer_route default_route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
 
@@ -40,49 +43,46 @@ static unsigned long drops(void)
     return dropped;
 }
 
-/* A veth pair, a default route over it, and a target far away that is scheduled and reachable. */
-static unsigned begin(struct writer *writer, struct watcher *watcher)
+static void begin(void)
 {
-    unsigned index;
-
     namespace_require_pair();
-    unit_check(writer_open(writer), "writer");
-    unit_check(writer_route(writer, WRITER_ADD, &default_route), "default route");
-    index = writer_index("a");
-    watcher_start(watcher, expect_target("198.51.100.7"));
-    watcher_pass(watcher);
-    assert_int_equal(expect_flags_of(watcher->target), R);
-    return index;
+    unit_check(writer_open(&writer), "writer");
+    unit_check(writer_route(&writer, WRITER_ADD, &default_route), "default route");
+    link_a = writer_index("a");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    watcher_pass(&watcher);
+    assert_int_equal(expect_flags_of(watcher.target), R);
 }
 
-static void end(struct writer *writer, struct watcher *watcher)
+static void end(void)
 {
-    watcher_stop(watcher);
-    writer_close(writer);
+    writer_close(&writer);
 }
+
+UNIT(.setup = begin, .teardown = end)
 
 /* Changes `count` unrelated routes, beginning with number `from`. */
-static void change_routes(struct writer *writer, enum writer_action action, unsigned index, unsigned from,
+static void change_routes(struct writer *through, enum writer_action action, unsigned index, unsigned from,
                           unsigned count)
 {
     char prefix[32];
 
-    unit_check(writer_batch(writer), "batch");
+    unit_check(writer_batch(through), "batch");
     for (unsigned i = from; i < from + count; i++) {
         snprintf(prefix, sizeof prefix, "10.%u.%u.%u/32", i >> 16, i >> 8 & 255, i & 255);
-        unit_check(writer_route(writer, action, &(struct writer_route){ .prefix = prefix, .index = index }), prefix);
+        unit_check(writer_route(through, action, &(struct writer_route){ .prefix = prefix, .index = index }), prefix);
     }
-    unit_check(writer_flush(writer), "routes");
+    unit_check(writer_flush(through), "routes");
 }
 
 /* Adds routes until messages are lost. All later ones are lost too. Returns how many routes there are now. */
-static unsigned overrun(struct writer *writer, unsigned index)
+static unsigned overrun(unsigned index)
 {
     const unsigned long before = drops();
     unsigned count = 0;
 
     do {
-        change_routes(writer, WRITER_REPLACE, index, count, ROUTES);
+        change_routes(&writer, WRITER_REPLACE, index, count, ROUTES);
         count += ROUTES;
     } while (drops() == before && count < ENOUGH);
     if (drops() == before)
@@ -98,70 +98,56 @@ static void expect_lost(unsigned long before)
 }
 
 /* Messages still arrive after an overrun. */
-static void expect_alive(struct writer *writer, struct watcher *watcher)
+static void expect_alive(void)
 {
-    unit_check(writer_route(writer, WRITER_DELETE, &default_route), "default route");
-    EXPECT_CHANGE(watcher, 0);
-    unit_check(writer_route(writer, WRITER_ADD, &default_route), "default route");
-    EXPECT_CHANGE(watcher, R);
+    unit_check(writer_route(&writer, WRITER_DELETE, &default_route), "default route");
+    EXPECT_CHANGE(&watcher, 0);
+    unit_check(writer_route(&writer, WRITER_ADD, &default_route), "default route");
+    EXPECT_CHANGE(&watcher, R);
 }
 
 TEST(a_route_is_deleted_among_lost_messages)
 {
-    struct writer writer;
-    struct watcher watcher;
-    unsigned long before;
-    unsigned index, count;
+    unsigned count = overrun(link_a);
+    unsigned long before = drops();
 
-    index = begin(&writer, &watcher);
-    count = overrun(&writer, index);
-    before = drops();
     unit_check(writer_route(&writer, WRITER_DELETE, &default_route), "default route");
     expect_lost(before);
-    change_routes(&writer, WRITER_ADD, index, count, ROUTES);
+    change_routes(&writer, WRITER_ADD, link_a, count, ROUTES);
     EXPECT_END(&watcher, 0);
 
-    count = overrun(&writer, writer_index("lo"));
+    count = overrun(writer_index("lo"));
     before = drops();
     unit_check(writer_route(&writer, WRITER_ADD, &default_route), "default route");
     expect_lost(before);
     EXPECT_END(&watcher, R);
-    expect_alive(&writer, &watcher);
-    end(&writer, &watcher);
+    expect_alive();
 }
 
 /* Until then the loop knew that no IPv6 route was for packets from a prefix. */
 TEST(a_route_for_packets_from_a_prefix_is_added_among_lost_messages)
 {
     static const struct writer_route route = { .prefix = "::/0", .gateway = "2001:db8::1", .from = "2001:db8::/64" };
-    struct writer writer;
-    struct watcher watcher, ipv6;
+    struct watcher ipv6;
     unsigned long before;
-    unsigned index;
 
-    index = begin(&writer, &watcher);
     watcher_schedule_on(&ipv6, expect_target("2001:db8:1::1"), watcher.loop);
     EXPECT_QUIET(&ipv6);
-    overrun(&writer, index);
+    overrun(link_a);
     before = drops();
     unit_check(writer_route(&writer, WRITER_ADD, &route), "route");
     expect_lost(before);
     EXPECT_END(&ipv6, R);
     watcher_stop(&ipv6);
-    end(&writer, &watcher);
 }
 
 /* The link table is stale too: only the message of the link shows its carrier. */
 TEST(a_carrier_is_lost_among_lost_messages)
 {
-    struct writer writer;
-    struct watcher watcher;
+    const unsigned peer = writer_index("b");
     unsigned long before;
-    unsigned index, peer;
 
-    index = begin(&writer, &watcher);
-    peer = writer_index("b");
-    overrun(&writer, index);
+    overrun(link_a);
     before = drops();
     unit_check(writer_link_up(&writer, peer, false), "peer down");
     namespace_await_running("a", false);
@@ -169,28 +155,24 @@ TEST(a_carrier_is_lost_among_lost_messages)
     EXPECT_END(&watcher, 0);
     assert_int_equal(expect_path_of(watcher.target).reason, kSCNetworkReachabilityReasonNoCarrier);
 
-    overrun(&writer, writer_index("lo"));
+    overrun(writer_index("lo"));
     before = drops();
     unit_check(writer_link_up(&writer, peer, true), "peer up");
     namespace_await_running("a", true);
     expect_lost(before);
     EXPECT_END(&watcher, R);
-    expect_alive(&writer, &watcher);
-    end(&writer, &watcher);
+    expect_alive();
 }
 
 /* Another link replaces a link: all knowledge about both is stale. */
 TEST(a_link_is_replaced_among_lost_messages)
 {
-    struct writer writer;
-    struct watcher watcher;
     unsigned long before;
     unsigned index;
 
-    index = begin(&writer, &watcher);
-    overrun(&writer, index);
+    overrun(link_a);
     before = drops();
-    unit_check(writer_link_delete(&writer, index), "link");
+    unit_check(writer_link_delete(&writer, link_a), "link");
     unit_check(writer_link_add_pair(&writer, "a", "b"), "pair");
     index = writer_index("a");
     unit_check(writer_link_up(&writer, writer_index("b"), true), "peer up");
@@ -202,22 +184,18 @@ TEST(a_link_is_replaced_among_lost_messages)
     /* The flags are the same, but packets leave over another interface. */
     EXPECT_END(&watcher, R);
     assert_int_equal(expect_path_of(watcher.target).interfaceIndex, index);
-    expect_alive(&writer, &watcher);
-    end(&writer, &watcher);
+    expect_alive();
 }
 
 /* ---- Endless messages ------------------------------------------------------------------------------------------- */
 
-static struct {
-    unsigned index;
-    atomic_bool over;
-} flood;
+static atomic_bool flood_is_over;
 
 static void *flood_routes(void *argument)
 {
-    while (!atomic_load(&flood.over)) {
-        change_routes(argument, WRITER_ADD, flood.index, 0, ROUTES / 10);
-        change_routes(argument, WRITER_DELETE, flood.index, 0, ROUTES / 10);
+    while (!atomic_load(&flood_is_over)) {
+        change_routes(argument, WRITER_ADD, link_a, 0, ROUTES / 10);
+        change_routes(argument, WRITER_DELETE, link_a, 0, ROUTES / 10);
     }
     return NULL;
 }
@@ -225,19 +203,16 @@ static void *flood_routes(void *argument)
 /* Endless messages must not delay a result. */
 TEST(getflags_returns_while_routes_keep_changing)
 {
-    struct writer writer, flooder;
-    struct watcher watcher;
+    struct writer flooder;
     pthread_t thread;
 
-    flood.index = begin(&writer, &watcher);
     unit_check(writer_open(&flooder), "writer");
-    atomic_store(&flood.over, false);
+    atomic_store(&flood_is_over, false);
     assert_int_equal(pthread_create(&thread, NULL, flood_routes, &flooder), 0);
     for (int i = 0; i < 20; i++)
-        expect_alive(&writer, &watcher);
-    atomic_store(&flood.over, true);
+        expect_alive();
+    atomic_store(&flood_is_over, true);
     pthread_join(thread, NULL);
     writer_close(&flooder);
-    expect_alive(&writer, &watcher);
-    end(&writer, &watcher);
+    expect_alive();
 }

@@ -80,6 +80,12 @@ TEST(one_run_without_a_wait_makes_all_callbacks)
     crowd_expect_all(R);
 }
 
+static void end_rounds(void)
+{
+    while (SCRunLoopPerform(crowd.loop, 0) > 0)
+        continue;
+}
+
 static void delete_route(void)
 {
     set_route(false);
@@ -89,8 +95,7 @@ TEST(a_change_during_a_round_is_not_missed)
 {
     crowd.at_first_call = delete_route;
     set_route(true);
-    while (SCRunLoopPerform(crowd.loop, 0) > 0)
-        continue;
+    end_rounds();
     crowd_expect_all(0);
     assert_in_range(crowd.calls, 2, TARGETS);
 }
@@ -112,8 +117,7 @@ TEST(a_round_ends_though_each_callback_makes_a_change)
     crowd.at_first_call = change_again;
     assert_in_range(SCRunLoopPerform(crowd.loop, 0), 1, 5 * TARGETS);
     crowd.at_first_call = NULL;
-    while (SCRunLoopPerform(crowd.loop, 0) > 0)
-        continue;
+    end_rounds();
     crowd_expect_all(is_present ? R : 0);
 }
 
@@ -128,8 +132,7 @@ TEST(a_rule_that_is_added_during_a_round_is_not_missed)
 {
     crowd.at_first_call = add_rule;
     set_route(true);
-    while (SCRunLoopPerform(crowd.loop, 0) > 0)
-        continue;
+    end_rounds();
     crowd_expect_all(0);
 }
 
@@ -159,8 +162,7 @@ TEST(a_target_that_is_scheduled_during_a_round_is_evaluated_after_it)
 {
     crowd.at_first_call = watch_again;
     set_route(true);
-    while (SCRunLoopPerform(crowd.loop, 0) > 0)
-        continue;
+    end_rounds();
     crowd_expect_all(0);
 }
 

@@ -13,13 +13,7 @@
 #define SHORTER  6.5 /* after the end of one that was shortened without a message */
 #define SLOW     4.0 /* more, under a tool */
 
-static void begin(void)
-{
-    namespace_require_pair();
-    namespace_add_second_pair();
-}
-
-UNIT(.setup = begin)
+UNIT(.setup = namespace_require_two_pairs)
 
 /* ---- Each type -------------------------------------------------------------------------------------------------- */
 

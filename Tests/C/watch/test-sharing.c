@@ -2,10 +2,7 @@
 /* Many targets to which one route leads. A change costs few queries for all of them. A target that has another route
  * than the others gets its own flags. */
 #include <linux/fib_rules.h>
-#include <linux/rtnetlink.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "kernel/rtnetlink.h"
 #include "support/crowd.h"
@@ -125,17 +122,6 @@ TEST(a_route_between_the_targets_costs_no_query)
     expect_changes(0, 0);
 }
 
-static unsigned long evaluations_of(unsigned i)
-{
-    char text[2048];
-    const char *counters;
-
-    SCNetworkReachabilityGetDescription(crowd.targets[i], text, sizeof text);
-    counters = strstr(text, "counters: ");
-    assert_non_null(counters);
-    return strtoul(counters + strlen("counters: "), NULL, 10);
-}
-
 /* One target is queried for all, twice, and has the same path. The others are left alone. */
 TEST(a_change_that_changes_no_path_costs_nothing_for_most_targets)
 {
@@ -143,11 +129,11 @@ TEST(a_change_that_changes_no_path_costs_nothing_for_most_targets)
 
     begin_ipv4();
     for (unsigned i = 0; i < TARGETS; i++)
-        before[i] = evaluations_of(i);
+        before[i] = expect_counters_of(crowd.targets[i]).evaluations;
     namespace_ip("link set dev a mtu 1400");
     expect_changes(0, FEW);
     for (unsigned i = 0; i < TARGETS; i++)
-        after += evaluations_of(i) - before[i];
+        after += expect_counters_of(crowd.targets[i]).evaluations - before[i];
     assert_in_range(after, 0, 2);
     set_default(false);
     expect_changes(TARGETS, FEW);

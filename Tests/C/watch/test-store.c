@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "route/evaluate.h"

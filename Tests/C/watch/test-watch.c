@@ -7,7 +7,6 @@
 
 #include "kernel/rtnetlink.h"
 #include "route/evaluate.h"
-#include "support/denial.h"
 #include "support/idle.h"
 #include "support/namespace.h"
 #include "support/time_limit.h"
@@ -127,55 +126,36 @@ TEST(a_route_over_lo_is_direct_and_not_local)
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
 
-TEST_WITH(NULL, NULL, a_default_route_is_added_replaced_and_deleted)
+static const struct {
+    const char *name, *ip, *address, *gateway, *second_gateway;
+} defaults[] = {
+    { "far", "", "198.51.100.7", "192.0.2.1", "203.0.113.1" },
+    { "any", "", "0.0.0.0", "192.0.2.1", "203.0.113.1" },
+    { "any_ipv6", "", "::", "192.0.2.1", "203.0.113.1" },
+    { "ipv6_far", "-6 ", "2001:db8:1::7", "2001:db8::1", "2001:db8:c::1" },
+    { "ipv6_any", "-6 ", "0.0.0.0", "2001:db8::1", "2001:db8:c::1" },
+    { "ipv6_any_ipv6", "-6 ", "::", "2001:db8::1", "2001:db8:c::1" },
+};
+
+TEST_EACH(a_default_route_is_added_replaced_and_deleted, defaults)
 {
-    static const char *const addresses[] = { "198.51.100.7", "0.0.0.0", "::" };
-
-    for (size_t i = 0; i < 3; i++) {
-        namespace_require_pair();
-        namespace_add_second_pair();
-        watcher_start(&watcher, expect_target(addresses[i]));
-        namespace_ip("route add default via 192.0.2.1");
-        EXPECT_CHANGE(&watcher, R);
-        EXPECT_FRESH(addresses[i], R);
-        namespace_ip("route replace default dev a");
-        EXPECT_CHANGE(&watcher, R | D);
-        EXPECT_FRESH(addresses[i], R | D);
-        namespace_ip("route replace unreachable default");
-        EXPECT_CHANGE(&watcher, 0);
-        namespace_ip("route replace default via 192.0.2.1");
-        EXPECT_CHANGE(&watcher, R);
-        namespace_ip("route replace default via 203.0.113.1");
-        EXPECT_CHANGE(&watcher, R); /* over another interface */
-        EXPECT_INTERFACE(watcher.target, "c");
-        namespace_ip("route delete default");
-        EXPECT_CHANGE(&watcher, 0);
-        EXPECT_FRESH(addresses[i], 0);
-        watcher_stop(&watcher);
-    }
-}
-
-TEST_WITH(NULL, NULL, an_ipv6_default_route_is_added_replaced_and_deleted)
-{
-    static const char *const addresses[] = { "2001:db8:1::7", "0.0.0.0", "::" };
-
-    for (size_t i = 0; i < 3; i++) {
-        namespace_require_pair();
-        namespace_add_second_pair();
-        watcher_start(&watcher, expect_target(addresses[i]));
-        namespace_ip("-6 route add default via 2001:db8::1");
-        EXPECT_CHANGE(&watcher, R);
-        EXPECT_FRESH(addresses[i], R);
-        namespace_ip("-6 route replace default dev a");
-        EXPECT_CHANGE(&watcher, R | D);
-        EXPECT_FRESH(addresses[i], R | D);
-        namespace_ip("-6 route replace default via 2001:db8:c::1");
-        EXPECT_CHANGE_OVER(&watcher, R, "c");
-        namespace_ip("-6 route delete default");
-        EXPECT_CHANGE(&watcher, 0);
-        EXPECT_FRESH(addresses[i], 0);
-        watcher_stop(&watcher);
-    }
+    namespace_add_second_pair();
+    watcher_start(&watcher, expect_target(row->address));
+    namespace_ip("%sroute add default via %s", row->ip, row->gateway);
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_FRESH(row->address, R);
+    namespace_ip("%sroute replace default dev a", row->ip);
+    EXPECT_CHANGE(&watcher, R | D);
+    EXPECT_FRESH(row->address, R | D);
+    namespace_ip("%sroute replace unreachable default", row->ip);
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("%sroute replace default via %s", row->ip, row->gateway);
+    EXPECT_CHANGE(&watcher, R);
+    namespace_ip("%sroute replace default via %s", row->ip, row->second_gateway);
+    EXPECT_CHANGE_OVER(&watcher, R, "c");
+    namespace_ip("%sroute delete default", row->ip);
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT_FRESH(row->address, 0);
 }
 
 TEST(a_route_of_the_other_family_changes_nothing)
@@ -347,12 +327,8 @@ TEST(a_device_moves_to_another_namespace)
 TEST(a_tun_is_closed)
 {
     struct watcher near, any;
-    int tun;
+    const int tun = namespace_require_tun("t0");
 
-    tun = namespace_add_tun("t0");
-    if (tun < 0)
-        SKIP("no /dev/net/tun here");
-    namespace_ip("link set dev t0 up");
     namespace_ip("address add 203.0.113.2/24 dev t0");
     namespace_ip("route add default dev t0");
     WATCH(&near, "203.0.113.9", &any, "0.0.0.0");
