@@ -751,6 +751,7 @@ TEST(a_mount_is_noticed_although_the_program_polls_the_loop_first)
 
     etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
     expect_first_ways("");
+    expect_no_callback(); /* on a slow machine, a later evaluation is due by now */
     poller = (struct pollfd){ .fd = SCRunLoopGetFileDescriptor(watcher.loop), .events = POLLIN };
     assert_int_equal(poll(&poller, 1, 0), 0);
     etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
@@ -758,6 +759,7 @@ TEST(a_mount_is_noticed_although_the_program_polls_the_loop_first)
         assert_int_equal(poll(&poller, 1, 0), 1);
     expect_callback("");
     expect_first_server("192.0.2.54");
+    expect_no_callback();
     assert_int_equal(poll(&poller, 1, 0), 0);
 }
 
