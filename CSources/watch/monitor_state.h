@@ -9,6 +9,7 @@
 #include "watch/equal_routes.h"
 #include "watch/event_filter.h"
 #include "watch/hidden_routes.h"
+#include "watch/late_routes.h"
 #include "watch/plan.h"
 #include "watch/route_ends.h"
 #include "watch/service.h"
@@ -51,6 +52,7 @@ struct monitor {
     struct equal_routes equal_routes;
     struct route_ends route_ends;
     struct hidden_routes hidden_routes;
+    struct late_routes late_routes;
     struct store store; /* under the loop's lock */
     struct plan plan;
     struct round_cache cache;

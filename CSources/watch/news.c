@@ -148,19 +148,22 @@ static void note_netconf(struct news *news, const struct message_netconf *netcon
 static void note_route(struct news *news, const struct route *route)
 {
     struct monitor *monitor = news->monitor;
-    bool affects;
+    bool affects = true;
+    uint64_t next;
 
     equal_routes_note(&monitor->equal_routes, route);
     route_ends_note(&monitor->route_ends, route);
     if (route_is_link_multicast(route))
         note_link(news, route->oif, false);
-    if (news->changes.dissolve)
-        return;
     runloop_lock(monitor->service.loop);
-    affects = stale_mark_route(&monitor->store, route);
+    if (!news->changes.dissolve)
+        affects = stale_mark_route(&monitor->store, route);
+    next = monitor->store.now + 1;
     runloop_unlock(monitor->service.loop);
     if (!affects)
         monitor->filter.wanted = true;
+    else if (!late_routes_note(&monitor->late_routes, route, next))
+        news->changes.again_dissolve_ipv6 = true;
 }
 
 /* A router redirects an IPv6 address to a neighbour: the message about the neighbour comes before that. */

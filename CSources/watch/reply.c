@@ -388,6 +388,22 @@ static bool join(struct monitor *monitor, const struct match *match)
     return joined;
 }
 
+/* `path` NULL: it is that of the match. */
+static void compare_late_routes(struct monitor *monitor, const struct inquiry *inquiry, const struct match *match,
+                                const struct path *path)
+{
+    const bool is_one = inquiry->watch->type->evaluate == NULL && inquiry->questions->count == 1;
+    struct late_answer answer = { .length = match->kind == REPLY_ROUTE ? match->prefix.length : -1 };
+
+    if (is_one)
+        answer.destination = inquiry->questions->items[0].destination;
+    if (is_one && path != NULL) {
+        answer.index = path->index;
+        answer.gateway = path->gateway;
+    }
+    late_routes_compare(&monitor->late_routes, &answer);
+}
+
 int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret_joined, struct reply *ret)
 {
     struct match match = { .kind = REPLY_ALONE };
@@ -399,6 +415,7 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
         error = match_query(monitor, &inquiry->questions->items[0], &match);
     if (error == 0 && match.kind == REPLY_ROUTE && join(monitor, &match)) {
         *ret_joined = true;
+        compare_late_routes(monitor, inquiry, &match, NULL);
         note_hidden_routes(monitor, inquiry, &match, BUCKET_ANY_LINK);
         return 0;
     }
@@ -408,6 +425,7 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
         error = find_hop(monitor, inquiry->watch, &ret->path);
     if (error != 0)
         return error;
+    compare_late_routes(monitor, inquiry, &match, &ret->path);
     ret->gateway = note_gateways(monitor, &ret->path);
     if (can_depend_on_ipv6(&ret->path))
         route_ends_require(&monitor->route_ends, &monitor->rtnetlink);

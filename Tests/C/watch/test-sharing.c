@@ -2,6 +2,7 @@
 /* Many targets to which one route leads. A change costs few queries for all of them. A target that has another route
  * than the others gets its own flags. */
 #include <linux/fib_rules.h>
+#include <poll.h>
 #include <stdio.h>
 
 #include "kernel/rtnetlink.h"
@@ -19,6 +20,13 @@ static const char *late_change;         /* a command of ip(8), before the next q
 static const char *later_change;        /* the same, after the next query */
 static void (*after_plain_query)(void); /* called once, after the next plain query; NULL: nothing */
 
+/* So many of the next queries find only the IPv6 default route; `block` not 0: those about 2001:db8:1::40 to ::4f, for
+ * 0x40. */
+static struct {
+    unsigned count;
+    uint8_t block;
+} early;
+
 int __real_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 
@@ -33,12 +41,19 @@ static void make_change(const char **change)
 
 int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
+    static const struct address elsewhere = { AF_INET6, { 0x20, 1, 0xd, 0xb8, 0, 2, [15] = 1 } };
     void (*after)(void) = request->fib_match ? NULL : after_plain_query;
+    struct route_request changed = *request;
     int error;
 
     queries++;
     make_change(&late_change);
-    error = __real_rtnetlink_query(rtnetlink, request, ret);
+    if (early.count > 0 && request->destination.family == AF_INET6 &&
+        (early.block == 0 || (request->destination.bytes[15] & 0xf0) == early.block)) {
+        early.count--;
+        changed.destination = elsewhere;
+    }
+    error = __real_rtnetlink_query(rtnetlink, &changed, ret);
     make_change(&later_change);
     if (after != NULL) {
         after_plain_query = NULL;
@@ -51,6 +66,7 @@ static void begin(void)
 {
     late_change = later_change = NULL;
     after_plain_query = NULL;
+    early.count = early.block = 0;
     crowd_begin();
 }
 
@@ -274,6 +290,72 @@ TEST(a_route_that_comes_after_a_query_changes_only_its_target)
     assert_int_equal(crowd.flags[0], R | D);
     assert_int_equal(crowd.flags[1], 0);
     crowd_expect_agreement();
+}
+
+/* ---- IPv6 routes of which the kernel sends the message before look-ups find them --------------------------------- */
+
+/* Adds a blackhole route to 2001:db8:1::40 to ::4f, for 0x40. */
+static void block(uint8_t first)
+{
+    char prefix[64];
+
+    snprintf(prefix, sizeof prefix, "2001:db8:1::%x/124", first);
+    crowd_route(true, prefix, NULL);
+}
+
+TEST(an_ipv6_route_that_is_found_after_the_first_query_counts)
+{
+    begin_ipv6();
+    early.count = 1;
+    block(0x40);
+    expect_changes(16, 2 * FEW);
+    assert_int_equal(early.count, 0);
+    crowd_route(false, "2001:db8:1::40/124", NULL);
+    expect_changes(16, FEW);
+    crowd_expect_all(R);
+}
+
+/* But one 50 ms later, as the route could be in the last tick of its lifetime. */
+TEST(an_ipv6_route_that_the_first_query_finds_costs_no_second_one)
+{
+    unsigned long before = 0, after = 0;
+
+    begin_ipv6();
+    for (unsigned i = 0; i < TARGETS; i++)
+        before += expect_counters_of(crowd.targets[i]).evaluations;
+    crowd_route(true, "2001:db8:1::40/124", GATEWAY_IPV6);
+    expect_changes(0, FEW);
+    for (unsigned i = 0; i < TARGETS; i++)
+        after += expect_counters_of(crowd.targets[i]).evaluations;
+    assert_int_equal(after - before, 16 + 1);
+}
+
+TEST(many_ipv6_routes_that_are_found_after_the_first_queries_count)
+{
+    enum { ROUTES = 9 };
+
+    begin_ipv6();
+    early.count = ROUTES;
+    for (uint8_t i = 1; i <= ROUTES; i++)
+        block((uint8_t)(i * 0x10));
+    expect_changes(ROUTES * 16, ROUTES * FEW + 2 * TARGETS);
+}
+
+/* The message is read in the run that queries again for an older one. */
+TEST(each_ipv6_route_has_its_own_time_to_be_found)
+{
+    struct pollfd loop = { .fd = SCRunLoopGetFileDescriptor(crowd.loop), .events = POLLIN };
+
+    begin_ipv6();
+    early.count = 1;
+    block(0x40);
+    assert_int_equal(SCRunLoopPerform(crowd.loop, 0), 0);
+    assert_int_equal(early.count, 0);
+    assert_int_equal(poll(&loop, 1, 10000), 1);
+    early.count = 1;
+    early.block = 0x50;
+    block(0x50);
+    expect_changes(32, 3 * FEW);
 }
 
 TEST(the_others_have_the_right_flags_after_a_target_is_released)
