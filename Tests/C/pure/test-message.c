@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsing of messages: those of the kernel, and bytes that the kernel never sends. Each gives a value or nothing. No
  * kernel. */
+#include <arpa/inet.h> /* netinet/in.h comes before the headers of the kernel: musl needs that */
 #include <errno.h>
 #include <linux/if.h>
 #include <linux/if_addr.h>
