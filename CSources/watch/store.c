@@ -19,14 +19,15 @@
  * bring the route that is missing); any link ("any"); for IPv6 also: one link or no link, plus any IPv6 address
  * (hidden_routes.h says when any link counts all the same). Each can have the lifetime of an IPv6 route besides.
  *
- * Kept true for each member of the entry of P, but for changes whose messages were not read yet:
+ * Kept true for each member of the entry of P, but for changes whose messages were not read yet (late_routes.h: or are
+ * noted again soon, as look-ups do not find a new IPv6 route at once):
  * 1. No route of "main" longer than P leads to the member. For: it joins when a query for it names P; and a message
  *    about Q, longer than P, moves the members in Q to the entry of Q, which is due: one query, not one for each.
  * 2. If the entry is valid, its path is right. For: a message about Q marks all entries in Q, also own ones; one about
  *    a link marks its bucket and "any"; an answer that ends has a timer. (No message says that a router redirects an
  *    address to another router: docs/reliability.md.)
- * 3. An answer is that of a member: if the queried one leaves, the entry is due. For: a refusal names no prefix. It can
- *    be that of a longer route, whose message takes the queried member away.
+ * 3. An answer is that of a member: if the queried one leaves, the entry is due. For: a refusal names no prefix. A
+ *    longer route may refuse; then its message takes the queried member away.
  *
  * What the answer to one member of the entry of P says of the others, by 1:
  *   P            the same for all.
