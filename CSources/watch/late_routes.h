@@ -4,10 +4,10 @@
 
 /*
  * New IPv6 routes that a query may not find yet. The kernel sends the message about the first route to a prefix before
- * look-ups find that route, and since Linux 6.16 it makes the change without RTNL, so the barrier does not wait for it:
- * on 6.18, 22 of 200,000 queries after message and barrier did not find the route. If an answer does not name it, the
- * message is noted again a few milliseconds later. A default route is found at once. Only the thread that drives the
- * loop uses this.
+ * look-ups find that route, and newer kernels (6.18) make the change without RTNL, so the barrier does not wait for it:
+ * 22 of 200,000 queries after message and barrier did not find the route. If an answer does not name it, the message is
+ * noted again a few milliseconds later. A default route is found at once. Only the thread that drives the loop uses
+ * this.
  */
 
 #include "watch/store.h"
