@@ -7,27 +7,28 @@
 #ifdef __linux__
 #include "watch/late_routes.h"
 
-#include <linux/rtnetlink.h>
+#include "base/clock.h"
 
-/* Nor is one late that replaces another one. */
+#define LONG_ENOUGH (4 * MILLISECOND) /* less than RECHECK_AFTER in plan.c */
+
+/* A default route for all packets is found at once, and so is a route that replaces another one. */
 static bool can_be_late(const struct route *route)
 {
-    return route->family == AF_INET6 && route->prefix_length > 0 && !route->gone && !route->replaces;
+    return route->family == AF_INET6 && (route->prefix_length > 0 || route->source_length > 0) && !route->gone &&
+           !route->replaces;
 }
 
 static bool is_same(const struct late_route *a, const struct late_route *b)
 {
-    return a->table == b->table && a->prefix.length == b->prefix.length &&
+    return a->table == b->table && a->prefix.length == b->prefix.length && a->has_source == b->has_source &&
            address_equal(&a->prefix.address, &b->prefix.address);
 }
 
-bool late_routes_note(struct late_routes *routes, const struct route *route, uint64_t since)
+bool late_routes_note(struct late_routes *routes, const struct route *route, int64_t now)
 {
-    const struct late_route item = { .prefix = route_prefix(route),
-                                     .table = route->table,
-                                     .oif = route->type == RTN_UNICAST ? route->oif : 0,
-                                     .gateway = route->gateway,
-                                     .since = since };
+    const struct late_route item = {
+        .prefix = route_prefix(route), .table = route->table, .has_source = route->source_length > 0, .read = now
+    };
     unsigned i = 0;
 
     if (!can_be_late(route))
@@ -42,26 +43,23 @@ bool late_routes_note(struct late_routes *routes, const struct route *route, uin
     return true;
 }
 
-static bool concerns(const struct late_route *item, const struct late_answer *answer)
+static bool concerns(const struct late_route *item, const struct address *destination)
 {
-    return answer->destination.family == AF_UNSPEC ||
-           address_in_prefix(&answer->destination, &item->prefix.address, item->prefix.length);
+    return destination->family == AF_UNSPEC ||
+           address_in_prefix(destination, &item->prefix.address, item->prefix.length);
 }
 
-static bool names(const struct late_route *item, const struct late_answer *answer)
+void late_routes_compare(struct late_routes *routes, const struct address *destination, int length)
 {
-    return answer->length >= (int)item->prefix.length ||
-           (answer->index != 0 && answer->index == item->oif && address_equal(&answer->gateway, &item->gateway));
+    for (unsigned i = 0; i < routes->count; i++) {
+        struct late_route *item = &routes->items[i];
+
+        if (concerns(item, destination) && (item->has_source || length < item->prefix.length))
+            item->is_missed = true;
+    }
 }
 
-void late_routes_compare(struct late_routes *routes, const struct late_answer *answer)
-{
-    for (unsigned i = 0; i < routes->count; i++)
-        if (concerns(&routes->items[i], answer) && !names(&routes->items[i], answer))
-            routes->items[i].is_missed = true;
-}
-
-void late_routes_mark(struct late_routes *routes, struct store *store, uint64_t first)
+void late_routes_mark(struct late_routes *routes, struct store *store, int64_t now)
 {
     unsigned kept = 0;
 
@@ -69,11 +67,10 @@ void late_routes_mark(struct late_routes *routes, struct store *store, uint64_t 
         const struct late_route *item = &routes->items[i];
         const struct route route = { .family = AF_INET6,
                                      .prefix_length = item->prefix.length,
-                                     .type = RTN_UNICAST,
                                      .table = item->table,
                                      .destination = item->prefix.address };
 
-        if (item->since >= first)
+        if (now < item->read + LONG_ENOUGH)
             routes->items[kept++] = *item;
         else if (item->is_missed)
             (void)stale_mark_route(store, &route);

@@ -6,6 +6,7 @@
  * makes the change.
  */
 #ifdef __linux__
+#include "base/clock.h"
 #include "watch/monitor_state.h"
 
 #include <linux/neighbour.h>
@@ -149,7 +150,6 @@ static void note_route(struct news *news, const struct route *route)
 {
     struct monitor *monitor = news->monitor;
     bool affects = true;
-    uint64_t next;
 
     equal_routes_note(&monitor->equal_routes, route);
     route_ends_note(&monitor->route_ends, route);
@@ -158,12 +158,11 @@ static void note_route(struct news *news, const struct route *route)
     runloop_lock(monitor->service.loop);
     if (!news->changes.dissolve)
         affects = stale_mark_route(&monitor->store, route);
-    next = monitor->store.now + 1;
     runloop_unlock(monitor->service.loop);
     if (!affects)
         monitor->filter.wanted = true;
-    else if (!late_routes_note(&monitor->late_routes, route, next))
-        news->changes.again_dissolve_ipv6 = true;
+    else if (!late_routes_note(&monitor->late_routes, route, clock_now()))
+        news->changes.again_dissolve_ipv6 = news->changes.unfinished = true;
 }
 
 /* A router redirects an IPv6 address to a neighbour: the message about the neighbour comes before that. */

@@ -388,20 +388,17 @@ static bool join(struct monitor *monitor, const struct match *match)
     return joined;
 }
 
-/* `path` NULL: it is that of the match. */
+/* A path over a tunnel also depends on the route to its other end. `path` NULL: it is that of the match. */
 static void compare_late_routes(struct monitor *monitor, const struct inquiry *inquiry, const struct match *match,
                                 const struct path *path)
 {
-    const bool is_one = inquiry->watch->type->evaluate == NULL && inquiry->questions->count == 1;
-    struct late_answer answer = { .length = match->kind == REPLY_ROUTE ? match->prefix.length : -1 };
+    const bool is_whole = path == NULL || (path->dependencies.outer.family == AF_UNSPEC &&
+                                           !path->dependencies.any_route && !path->wireguard);
+    const bool is_one = inquiry->watch->type->evaluate == NULL && inquiry->questions->count == 1 && is_whole;
+    const struct address unknown = { 0 };
 
-    if (is_one)
-        answer.destination = inquiry->questions->items[0].destination;
-    if (is_one && path != NULL) {
-        answer.index = path->index;
-        answer.gateway = path->gateway;
-    }
-    late_routes_compare(&monitor->late_routes, &answer);
+    late_routes_compare(&monitor->late_routes, is_one ? &inquiry->questions->items[0].destination : &unknown,
+                        is_one && match->kind == REPLY_ROUTE ? match->prefix.length : -1);
 }
 
 int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret_joined, struct reply *ret)

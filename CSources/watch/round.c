@@ -281,11 +281,11 @@ static void mark_changed_locked(struct monitor *monitor, bool all, bool dissolve
     gateways_age(&monitor->gateways, 0);
 }
 
-/* The kernel has finished the changes by now, but for those since `first`. */
-static void mark_unfinished_locked(struct monitor *monitor, uint64_t first)
+/* The kernel has finished the changes by now. */
+static void mark_unfinished_locked(struct monitor *monitor)
 {
     mark_changed_locked(monitor, false, monitor->again_dissolve, monitor->again_dissolve_ipv6);
-    late_routes_mark(&monitor->late_routes, &monitor->store, first);
+    late_routes_mark(&monitor->late_routes, &monitor->store, monitor->round.began);
     if (monitor->unfinished != NEVER_SENT)
         stale_mark_since(&monitor->store, monitor->unfinished);
     monitor->unfinished = NEVER_SENT;
@@ -314,12 +314,12 @@ static void mark_due_locked(struct monitor *monitor)
     store_retry(&monitor->store);
 }
 
-static void begin_round_locked(struct monitor *monitor, bool pppd, uint64_t first)
+static void begin_round_locked(struct monitor *monitor, bool pppd)
 {
     const bool is_recheck = monitor->plan.recheck <= monitor->round.began;
 
     if (is_recheck) {
-        mark_unfinished_locked(monitor, first);
+        mark_unfinished_locked(monitor);
         monitor->round.quiet = false;
     }
     if (pppd)
@@ -351,7 +351,7 @@ void round_note_changes(struct monitor *monitor, const struct changes *changes, 
     if (changes->any || changes->all || changes->dissolve || changes->dissolve_ipv6)
         round->quiet = false;
     if (begins)
-        begin_round_locked(monitor, pppd, first);
+        begin_round_locked(monitor, pppd);
     mark_changed_locked(monitor, changes->all, changes->dissolve, changes->dissolve_ipv6);
     if (changes->prefix)
         ends_probe(&monitor->store, true);

@@ -7,6 +7,7 @@
 
 #include "kernel/rtnetlink.h"
 #include "support/crowd.h"
+#include "support/idle.h"
 #include "support/namespace.h"
 #include "support/router.h"
 
@@ -339,6 +340,36 @@ TEST(many_ipv6_routes_that_are_found_after_the_first_queries_count)
     for (uint8_t i = 1; i <= ROUTES; i++)
         block((uint8_t)(i * 0x10));
     expect_changes(ROUTES * 16, ROUTES * FEW + 2 * TARGETS);
+}
+
+/* Each was refused when it was queried first, so it has an answer of its own. */
+TEST(many_ipv6_routes_that_are_found_after_the_first_queries_count_for_targets_without_a_route)
+{
+    enum { ROUTES = 9 };
+
+    crowd_watch_ipv6(TARGETS);
+    early.count = ROUTES * 16;
+    for (unsigned i = 1; i <= ROUTES; i++) {
+        char prefix[64];
+
+        snprintf(prefix, sizeof prefix, "2001:db8:1::%x0/124", i);
+        crowd_route(true, prefix, GATEWAY_IPV6);
+    }
+    expect_changes(ROUTES * 16, 10 * TARGETS);
+}
+
+TEST(a_new_ipv6_route_counts_for_an_only_target_and_then_the_loop_rests)
+{
+    set_default_ipv6(true);
+    crowd_watch_ipv6(1);
+    early.count = 1;
+    crowd_route(true, "2001:db8:1::/64", NULL);
+    expect_changes(1, FEW);
+    crowd_expect_all(0);
+    assert_true(idle_await(crowd.loop));
+    crowd_route(true, "2001:db8:1::/96", GATEWAY_IPV6);
+    expect_changes(1, FEW);
+    assert_true(idle_await(crowd.loop));
 }
 
 /* The message is read in the run that queries again for an older one. */
