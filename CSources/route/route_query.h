@@ -32,8 +32,8 @@ struct round_cache {
     unsigned default_extras;
     struct path default_path;
 
-    /* Is called for each IPv6 gateway on which a path depends, though it is that of another one: the kernel ignores a
-     * route while its gateway does not respond. Not under a namespace's lock. NULL: no message about it comes. */
+    /* Is called for each IPv6 gateway on which a result depends, besides that of its path: the kernel ignores a route
+     * while its gateway does not respond. Not under a namespace's lock. NULL: no message about it comes. */
     void (*hold_gateway)(struct round_cache *cache, uint32_t index, const struct address *gateway);
 };
 

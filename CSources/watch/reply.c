@@ -55,7 +55,7 @@ static unsigned note_gateways(struct monitor *monitor, const struct path *path)
     return place;
 }
 
-/* Holds a gateway on which a path depends, though it is that of another one. */
+/* Holds a gateway on which a result depends, besides that of its path. */
 static void hold_gateway(struct round_cache *cache, uint32_t index, const struct address *gateway)
 {
     struct monitor *monitor = container_of(cache, struct monitor, cache);
