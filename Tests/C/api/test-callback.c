@@ -4,13 +4,8 @@
  * delivery, and are tested for each (bench.h). The rules of run loops follow. test-scheduler.c tests the rules of
  * schedulers.
  */
-#include <pthread.h>
-#include <string.h>
-
 #include "support/bench.h"
-#include "support/idle.h"
-#include "support/namespace.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 static struct bench bench, second;
 

@@ -11,27 +11,11 @@
  * TEST_CALLS: how many calls. TEST_SEED: the numbers of the threads' random choices; the order of the threads differs
  * from run to run.
  */
-#include <errno.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "support/callbacks.h"
-#include "support/child.h"
-#include "support/etc.h"
-#include "support/expect.h"
-#include "support/idle.h"
 #include "support/names.h"
-#include "support/namespace.h"
 #include "support/queue.h"
-#include "support/time_limit.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 #define CALLS      200000
 #define THREADS    8

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SCRunLoopCopyNextChange: which changes it returns, when SCRunLoopPerform ends for them, and when the loop's
  * descriptor is readable. */
-#include <pthread.h>
-
 #include "support/bench.h"
-#include "support/idle.h"
-#include "support/namespace.h"
-#include "support/time_limit.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define LONG_TIME 10.0 /* seconds: a wait that a change ends early */
 

@@ -4,20 +4,11 @@
  * what TCP says, what connect(2) says, and what the target says, and when. The lines that begin with | are the table
  * in docs/connections.md.
  */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/sockios.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "support/namespace.h"
-#include "support/time_limit.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define SERVER "198.51.100.7"
 

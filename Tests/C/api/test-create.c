@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Creating targets: valid and invalid arguments. A refusal changes nothing. */
-#include <arpa/inet.h>
-#include <errno.h>
 #include <math.h>
-#include <netinet/in.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
-#include "support/callbacks.h"
-#include "support/descriptors.h"
-#include "support/expect.h"
-#include "support/namespace.h"
+#include "support/test.h"
 
 static const struct sockaddr *any_sockaddr(const struct sockaddr_storage *storage)
 {

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Unusual deliveries: contexts replaced as a delivery begins, callbacks that schedule again, several loops, the state
  * after a pass. */
-#include <poll.h>
-#include <pthread.h>
 #include <semaphore.h>
 
-#include "support/callbacks.h"
-#include "support/namespace.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 /* ---- A context whose object dies ---- */
 

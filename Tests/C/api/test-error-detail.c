@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SCErrorDetail: each argument that a call refuses has its text, on the thread of the call. */
 #include <math.h>
-#include <netinet/in.h>
-#include <pthread.h>
-#include <string.h>
 
-#include "support/callbacks.h"
-#include "support/expect.h"
+#include "support/test.h"
 
 static SCNetworkReachabilityRef target;
 static SCRunLoopRef loop;

@@ -8,29 +8,13 @@
  * Under the tools, which are slow, each run visits a part of these points, and another run visits others.
  * TEST_FAULT_SEED: the part that a run visited that printed this number.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
-#include <netinet/in.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "support/child.h"
-#include "support/descriptors.h"
 #include "support/faults.h"
 #include "support/names.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 extern const char __executable_start; /* of the linker */
 

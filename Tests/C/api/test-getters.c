@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* GetFlags of a scheduled target: no lock, and no change that it has returned is left unreported. */
-#include <pthread.h>
-#include <sched.h>
-
 #include "api/target.h"
 #include "base/process.h"
 #include "loop/runloop.h"
 #include "support/bench.h"
-#include "support/idle.h"
-#include "support/time_limit.h"
+#include "support/test.h"
 
 static struct bench bench;
 

@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SCNetworkReachabilityGetNetwork: all default paths, their order, the name servers, and the callbacks for them. */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <net/if.h>
-#include <poll.h>
-#include <pthread.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "support/child.h"
 #include "support/denial.h"
 #include "support/etc.h"
 #include "support/fake_sysfs.h"
-#include "support/idle.h"
-#include "support/namespace.h"
 #include "support/queue.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define WAYS 4
 

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SCNetworkReachabilityWait: when it returns and with which path, and that it leaves everything else as it is. */
-#include <errno.h>
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "support/callbacks.h"
-#include "support/child.h"
-#include "support/descriptors.h"
 #include "support/names.h"
-#include "support/time_limit.h"
+#include "support/test.h"
 
 #define FAR       "198.51.100.7"
 #define LONG_TIME time_limit_of(20.0) /* seconds: a wait that an event ends earlier */

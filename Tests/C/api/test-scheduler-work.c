@@ -4,15 +4,10 @@
  * `perform` calls the library. All of this is safe. Work never makes the callback of another target.
  */
 #include <malloc.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <string.h>
 
-#include "support/callbacks.h"
 #include "support/observer.h"
 #include "support/queue.h"
-#include "support/time_limit.h"
+#include "support/test.h"
 
 #define MANY 1000
 

@@ -3,17 +3,11 @@
  * Targets on schedulers. The tests run the work themselves, so that nothing depends on timing. test-callback.c has the
  * rules that run loops share, test-scheduler-work.c has schedulers that misbehave.
  */
-#include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "support/bench.h"
 #include "support/time_limit.h"

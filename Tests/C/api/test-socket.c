@@ -3,19 +3,10 @@
  * Targets for sockets. Most are UDP sockets, which need no other end: connect(2) sends nothing. The oracles are the
  * socket itself and a new one.
  */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/netlink.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "support/idle.h"
-#include "support/namespace.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define FAR_IPV4 "198.51.100.7"
 

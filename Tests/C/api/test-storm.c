@@ -9,21 +9,9 @@
  * TEST_STORM_ROUNDS: how often (default 4000 on loops, and as often on schedulers; five times as often
  * on several loops).
  */
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include "support/expect.h"
-#include "support/idle.h"
 #include "support/listener.h"
-#include "support/namespace.h"
-#include "support/program.h"
 #include "support/queue.h"
-#include "support/time_limit.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 #define ROUNDS     4000
 #define TIME_LIMIT 20 /* seconds: an event that takes longer has failed */

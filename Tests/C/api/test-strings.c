@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts: flags, reasons, errors, descriptions, and how they fit a buffer. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/expect.h"
 #include "support/names.h"
 

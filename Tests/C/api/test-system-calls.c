@@ -24,18 +24,12 @@
  *
  * The allocator's calls are not counted.
  */
-#include <errno.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "support/expect.h"
 #include "support/fake_sysfs.h"
-#include "support/namespace.h"
-#include "support/unit.h"
+#include "support/test.h"
 
 static void begin(void)
 {

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Callbacks and hooks that end their thread by pthread_exit(3): the loop and the target go on on another thread. */
-#include <pthread.h>
-#include <stdatomic.h>
-#include <string.h>
-
 #include "support/bench.h"
-#include "support/callbacks.h"
-#include "support/idle.h"
-#include "support/namespace.h"
-#include "support/time_limit.h"
+#include "support/test.h"
 
 static struct bench bench, second;
 

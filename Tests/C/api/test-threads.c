@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every call from many threads at once, while the network changes. For sanitizers as much as for the final result. */
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <string.h>
-
-#include "support/expect.h"
-#include "support/idle.h"
-#include "support/namespace.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 #define TARGETS 4
 #define LOOPS   2

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SCNetworkReachabilityWait for ConditionChanged, the trigger of loops that try again: what ends the wait, and what
  * does not. test-one-shot.c has what all conditions share. */
-#include <pthread.h>
-
 #include "support/names.h"
 #include "support/time_limit.h"
 
@@ -25,10 +23,8 @@ struct waiting {
 static _Thread_local struct waiting *waiting_here;
 
 /* The wait opens its loop between its first evaluation and the first one on the loop. */
-int __real_epoll_create1(int flags);
-int __wrap_epoll_create1(int flags);
 
-int __wrap_epoll_create1(int flags)
+WRAP(int, epoll_create1, int flags)
 {
     if (waiting_here != NULL) {
         if (waiting_here->at_start != NULL)

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The type of a way, for each kind of link: the same in the first evaluation, which reads no kinds, as in others. */
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "support/denial.h"
 #include "support/etc.h"
 #include "support/fake_sysfs.h"
-#include "support/idle.h"
-#include "support/namespace.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 static struct watcher watcher; /* stopped at the end of each test */
 

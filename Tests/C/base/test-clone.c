@@ -3,33 +3,16 @@
  * Children that run no fork handlers: of _Fork(3) and clone(2). They share the parent's sockets. A call on an inherited
  * object is an error, and never takes a reply from the parent; new objects work.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/sched.h>
-#include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
-#include <signal.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "support/child.h"
 #include "support/denial.h"
-#include "support/namespace.h"
-#include "support/program.h"
-#include "support/time_limit.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 #define ROUNDS     50
 #define TIME_LIMIT 30 /* seconds: a child that takes longer has failed */
-
-ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
-ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
-int __real_socket(int family, int type, int protocol);
-int __wrap_socket(int family, int type, int protocol);
 
 static struct writer writer;
 static const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
@@ -38,7 +21,7 @@ static const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway
 
 static bool stops_at_receive; /* in a child: before it reads a reply */
 
-ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
+WRAP(ssize_t, recvfrom, int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
 {
     if (stops_at_receive)
         syscall(SYS_kill, syscall(SYS_getpid), SIGSTOP);
@@ -230,7 +213,7 @@ TEST(after_such_a_child_fork_works_as_ever)
 static __thread bool waits_in_socket;
 static sem_t is_in_socket, may_go_on;
 
-int __wrap_socket(int family, int type, int protocol)
+WRAP(int, socket, int family, int type, int protocol)
 {
     if (waits_in_socket) {
         waits_in_socket = false;

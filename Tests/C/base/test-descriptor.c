@@ -3,38 +3,18 @@
  * The library's descriptors: which calls may wait while another thread forks or creates, and what happens to the files
  * of a program that has closed the library's descriptors, as closefrom(3) does, and uses their numbers.
  */
-#include <fcntl.h>
 #include <linux/netlink.h>
 #include <netdb.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
-#include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <unistd.h>
 
-#include "support/child.h"
 #include "support/denial.h"
-#include "support/descriptors.h"
-#include "support/etc.h"
-#include "support/expect.h"
 #include "support/names.h"
-#include "support/namespace.h"
 #include "support/resolver.h"
-#include "support/time_limit.h"
-
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
-ssize_t __real_read(int fd, void *bytes, size_t size);
-ssize_t __wrap_read(int fd, void *bytes, size_t size);
-int __real_close(int fd);
-int __wrap_close(int fd);
+#include "support/test.h"
 
 static struct descriptors before; /* open descriptors that do not belong to the library */
 
@@ -91,7 +71,7 @@ static void pass_gate_with(const char *call, int fd)
         pass_gate(call, file);
 }
 
-int __wrap_open(const char *path, int flags, ...)
+WRAP(int, open, const char *path, int flags, ...)
 {
     va_list arguments;
     mode_t mode;
@@ -104,14 +84,14 @@ int __wrap_open(const char *path, int flags, ...)
     return __real_open(path, flags, mode);
 }
 
-ssize_t __wrap_read(int fd, void *bytes, size_t size)
+WRAP(ssize_t, read, int fd, void *bytes, size_t size)
 {
     if (atomic_load(&gate.closed))
         pass_gate_with("read", fd);
     return __real_read(fd, bytes, size);
 }
 
-int __wrap_close(int fd)
+WRAP(int, close, int fd)
 {
     if (atomic_load(&gate.closed))
         pass_gate_with("close", fd);

@@ -4,23 +4,9 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <malloc.h>
-#include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-#include <reachability/reachability.h>
-
-#include "support/callbacks.h"
-#include "support/namespace.h"
-#include "support/program.h"
-#include "support/unit.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 #define WARM_UP 50
 

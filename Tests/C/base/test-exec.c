@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A process that uses the library passes no descriptor to the programs that it starts. */
 #include <dirent.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "support/busy.h"
-#include "support/descriptors.h"
-#include "support/namespace.h"
-#include "support/program.h"
-#include "support/scoped.h"
-#include "support/unit.h"
+#include "support/test.h"
 
 #define LOOKS 100000
 

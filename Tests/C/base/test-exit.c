@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A process ends in every way while targets are scheduled. It ends at once, with its own status and without output. It
  * may use the library to the end. */
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "support/busy.h"
-#include "support/namespace.h"
-#include "support/program.h"
-#include "support/scoped.h"
-#include "support/unit.h"
+#include "support/test.h"
 
 #define THREADS 3
 

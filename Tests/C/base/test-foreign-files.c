@@ -4,36 +4,17 @@
  * leaves every byte of these files alone, and opens other descriptors: all works as before. The test plants a file of
  * each kind in the place of each descriptor of the library.
  */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/rtnetlink.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
-#include <unistd.h>
 
-#include "support/callbacks.h"
-#include "support/child.h"
-#include "support/descriptors.h"
 #include "support/etc.h"
-#include "support/expect.h"
-#include "support/idle.h"
-#include "support/namespace.h"
 #include "support/queue.h"
 #include "support/resolver.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262

@@ -3,29 +3,11 @@
  * fork(2): a child may use inherited objects and end in any way, and the parent still receives everything. The child
  * starts with nothing. In most tests the parent schedules a target in one of four ways, and forks between two changes.
  */
-#include <errno.h>
 #include <malloc.h>
-#include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <spawn.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "support/callbacks.h"
-#include "support/child.h"
-#include "support/descriptors.h"
-#include "support/expect.h"
-#include "support/idle.h"
-#include "support/namespace.h"
-#include "support/program.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 extern char **environ;
 
@@ -1287,17 +1269,12 @@ TEST(a_programs_own_fork_handlers_may_call_the_library)
 
 /* ---- Other threads inside calls --------------------------------------------------------------------------------- */
 
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void __real_free(void *memory);
-void __wrap_free(void *memory);
-
 /* Wraps the calls of the library too: see the Makefile. The next thread that calls realloc is held up before it stores
  * the new pointer. The old memory must not be freed a second time. */
 static atomic_bool realloc_is_held_up;
 static void *_Atomic given_back;
 
-void *__wrap_realloc(void *memory, size_t size)
+WRAP(void *, realloc, void *memory, size_t size)
 {
     void *fresh;
     size_t usable;
@@ -1315,7 +1292,7 @@ void *__wrap_realloc(void *memory, size_t size)
     return fresh;
 }
 
-void __wrap_free(void *memory)
+WRAP(void, free, void *memory)
 {
     if (memory != NULL && memory == given_back)
         abort();

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The tree of hashes: what is in it, and how many steps lead there. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/container_of.h"
 #include "base/hash_tree.h"
 #include "base/siphash.h"

@@ -2,8 +2,6 @@
 /* The heap of deadlines, compared with a plain array after each of many random operations. */
 #include "base/heap.h"
 
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "support/unit.h"
 

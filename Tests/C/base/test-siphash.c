@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* SipHash-2-4, with the test vectors of its authors. */
-#include <string.h>
-
 #include "base/siphash.h"
 #include "support/exact.h"
 #include "support/unit.h"

@@ -2,11 +2,8 @@
 #include "flows/flow_case.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/tcp.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "support/unit.h"
 

@@ -6,9 +6,7 @@
 #include <linux/fib_rules.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "flows/flow_oracle.h"
 #include "support/namespace.h"

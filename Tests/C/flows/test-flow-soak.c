@@ -8,17 +8,11 @@
  * `make soak-flows SEED= STEPS= MINUTES=` runs it for longer. SOAK_SEED: the seed of the first episode (default: the
  * clock). SOAK_STEPS: changes. SOAK_MINUTES: ends after that time, if not 0. SOAK_VERBOSE: not 0 prints all changes.
  */
-#include <arpa/inet.h>
 #include <linux/neighbour.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "flows/flow_changes.h"
 #include "flows/flow_oracle.h"
-#include "support/time_limit.h"
-#include "support/unit.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define STEPS      1500
 #define EPISODE    300 /* changes in one namespace */

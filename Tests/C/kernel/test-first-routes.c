@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The first routes of a table: no long one is read to its end, and the socket for requests can be used again. */
-#include <linux/rtnetlink.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "kernel/first_routes.h"
 #include "route/netns.h"
-#include "support/namespace.h"
-#include "support/unit.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 enum { FEW = 10, MANY = 10000 };
 

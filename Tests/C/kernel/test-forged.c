@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Forged messages: any process of root in the namespace can send to our sockets. The library ignores all of them. */
-#include <errno.h>
-#include <linux/rtnetlink.h>
-#include <net/if.h>
 #include <net/if_arp.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "support/namespace.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define PORTS 64
 
@@ -219,9 +209,6 @@ static struct {
     uint32_t port;
 } endless;
 
-ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
-ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
-
 static struct sockaddr_nl own_address(int fd)
 {
     struct sockaddr_nl own = { 0 };
@@ -230,7 +217,7 @@ static struct sockaddr_nl own_address(int fd)
     return getsockname(fd, (struct sockaddr *)&own, &length) == 0 ? own : (struct sockaddr_nl){ 0 };
 }
 
-ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
+WRAP(ssize_t, recvfrom, int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
 {
     const struct sockaddr_nl process = { .nl_family = AF_NETLINK, .nl_pid = 1 };
     const struct forgery forgery = forge(RTM_DELLINK, 1);

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The type of the device behind a link, as sysfs shows it. Tests/VM has real devices; here a sysfs of the test shows
  * the types. */
-#include <unistd.h>
-
 #include "support/fake_sysfs.h"
-#include "support/namespace.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define PEER "192.0.2.9"
 
 static struct watcher watcher; /* stopped at the end of each test */
 
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
 static bool counts;
 static int opened; /* by the library, on this thread */
 
-int __wrap_open(const char *path, int flags, ...)
+WRAP(int, open, const char *path, int flags, ...)
 {
     opened += counts;
     return __real_open(path, flags);

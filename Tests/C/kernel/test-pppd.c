@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A ppp link, and the notes of pppd about it in a database of the test. Tests/VM has real ppp links; here a tun device
  * has their hardware type. */
-#include <fcntl.h>
 #include <linux/if_arp.h>
 #include <linux/if_tun.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/timerfd.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "support/etc.h"
 #include "support/namespace.h"
@@ -188,12 +182,6 @@ TEST(a_late_note_is_noticed)
 /* ---- How often the database is read ----------------------------------------------------------------------------- */
 
 /* The test counts calls and has its own clock. They are wrapped at link time. */
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
-int __real_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-int __real_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
 
 #define TARGETS 50
 
@@ -201,7 +189,7 @@ static unsigned reads;
 static double now_is; /* seconds; 0: the clock is the kernel's */
 static int calls;
 
-int __wrap_open(const char *path, int flags, ...)
+WRAP(int, open, const char *path, int flags, ...)
 {
     mode_t mode;
     va_list more;
@@ -213,7 +201,7 @@ int __wrap_open(const char *path, int flags, ...)
     return __real_open(path, flags, mode);
 }
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+WRAP(int, clock_gettime, clockid_t clock, struct timespec *now)
 {
     if (now_is == 0)
         return __real_clock_gettime(clock, now);
@@ -223,7 +211,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 }
 
 /* A timer fires at once, and the clock then decides what is due. */
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old)
+WRAP(int, timerfd_settime, int fd, int flags, const struct itimerspec *value, struct itimerspec *old)
 {
     const struct itimerspec at_once = { .it_value = { .tv_nsec = 1 } };
     const bool is_set = value->it_value.tv_sec != 0 || value->it_value.tv_nsec != 0;

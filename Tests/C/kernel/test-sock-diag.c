@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The send buffers of UDP sockets, by sock_diag(7). */
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "kernel/sock_diag.h"
-#include "support/expect.h"
-#include "support/namespace.h"
+#include "support/test.h"
 
 #define PORT 51820
 

@@ -4,14 +4,11 @@
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
 #include <linux/wireguard.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "kernel/wireguard.h"
 #include "support/exact.h"
-#include "support/expect.h"
 #include "support/literal.h"
+#include "support/test.h"
 
 /* One message under construction. */
 struct bytes {

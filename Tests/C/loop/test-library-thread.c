@@ -4,34 +4,17 @@
  * signals, namespaces and descriptors alone.
  */
 #include <dirent.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <spawn.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "api/schedule.h"
-#include "support/callbacks.h"
-#include "support/descriptors.h"
-#include "support/idle.h"
-#include "support/namespace.h"
 #include "support/observer.h"
-#include "support/program.h"
 #include "support/queue.h"
-#include "support/time_limit.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define TIME_LIMIT 20 /* seconds: an event that takes longer has failed */
 

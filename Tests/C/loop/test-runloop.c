@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SCRunLoop: its descriptor, its waits, the end of a run, its drivers, and its clean-up. */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "support/child.h"
-#include "support/descriptors.h"
-#include "support/namespace.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define FAR        "198.51.100.7"
 #define IN_VAIN    80    /* milliseconds: longer than until the second evaluation */

@@ -2,7 +2,6 @@
 /* Name servers that want to do harm: huge replies, aliases without end, nonsense. Each look-up ends, with a result, and
  * the library keeps a small amount of memory. Another name is looked up meanwhile. */
 #include <malloc.h>
-#include <stdio.h>
 
 #include "names/resolver.h"
 #include "support/names.h"

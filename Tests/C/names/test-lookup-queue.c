@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which look-up may start, and which is next. Here no look-up is made and no thread starts: the test says what begins,
  * when it ends, and how. */
-#include <string.h>
-
 #include "base/clock.h"
 #include "names/lookup_queue.h"
 #include "support/unit.h"

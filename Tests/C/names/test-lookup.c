@@ -5,37 +5,18 @@
  *
  * TEST_STORM_ROUNDS: how often targets are released while their look-up ends (default 2000).
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <netdb.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "api/target.h"
 #include "pure/question.h"
-#include "support/callbacks.h"
-#include "support/child.h"
-#include "support/descriptors.h"
-#include "support/etc.h"
-#include "support/idle.h"
 #include "support/listener.h"
 #include "support/names.h"
-#include "support/namespace.h"
-#include "support/program.h"
 #include "support/resolver.h"
-#include "support/watcher.h"
+#include "support/test.h"
 #include "watch/entry.h"
 
 #define ROUNDS     2000
@@ -77,32 +58,17 @@ static void await_semaphore(sem_t *semaphore, const char *what)
 
 /* ---- What the library calls ------------------------------------------------------------------------------------- */
 
-int __real_stat(const char *path, struct stat *status);
-int __wrap_stat(const char *path, struct stat *status);
-int __real_pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-int __real_strcmp(const char *a, const char *b);
-int __wrap_strcmp(const char *a, const char *b);
-int __real_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-int __real_poll(struct pollfd *polled, nfds_t count, int milliseconds);
-int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds);
-
 /* Counts comparisons of names. */
 static atomic_uint comparisons;
 
-int __wrap_strcmp(const char *a, const char *b)
+WRAP(int, strcmp, const char *a, const char *b)
 {
     atomic_fetch_add(&comparisons, 1);
     return __real_strcmp(a, b);
 }
 
 /* A pause ends at once: each test waits until no thread is left. */
-int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds)
+WRAP(int, poll, struct pollfd *polled, nfds_t count, int milliseconds)
 {
     return count == 0 ? 0 : __real_poll(polled, count, milliseconds);
 }
@@ -110,7 +76,7 @@ int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds)
 /* Seconds that the library's clock stands still at; 0: it goes. While it stands still, no look-up is slow. */
 static atomic_int clock_stands_at;
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+WRAP(int, clock_gettime, clockid_t clock, struct timespec *now)
 {
     const int seconds = atomic_load(&clock_stands_at);
 
@@ -126,7 +92,7 @@ static struct {
     sem_t reached, open;
 } gate;
 
-int __wrap_stat(const char *path, struct stat *status)
+WRAP(int, stat, const char *path, struct stat *status)
 {
     char name[16] = "";
 
@@ -147,7 +113,7 @@ static struct {
     atomic_int refused, started;
 } threads;
 
-int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+WRAP(int, pthread_create, pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {
     void (*before)(void) = atomic_exchange(&threads.before, NULL);
 
@@ -175,12 +141,12 @@ static bool is_lacking(size_t size)
            atomic_fetch_sub(&dearth.times, 1) > 0;
 }
 
-void *__wrap_malloc(size_t size)
+WRAP(void *, malloc, size_t size)
 {
     return is_lacking(size) ? NULL : __real_malloc(size);
 }
 
-void *__wrap_calloc(size_t count, size_t size)
+WRAP(void *, calloc, size_t count, size_t size)
 {
     return is_lacking(count * size) ? NULL : __real_calloc(count, size);
 }

@@ -2,20 +2,11 @@
 /* Host names: the flags for each reply of a name server, the flags before it, the callbacks, and when a name is looked
  * up again. test-refresh.c has what depends on the clock. */
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <semaphore.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "support/callbacks.h"
-#include "support/child.h"
-#include "support/idle.h"
 #include "support/names.h"
-#include "support/time_limit.h"
+#include "support/test.h"
 
 static struct watcher watcher; /* stopped at the end of each test */
 

@@ -3,19 +3,10 @@
  * Look-ups that the clock starts, and system failures at chosen moments. The library uses the test's clock, which stops
  * between two passes. The resolver uses the real clock. The calls are wrapped at link time.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/timerfd.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "pure/question.h"
 #include "support/names.h"
@@ -23,22 +14,6 @@
 
 #define START      1000.0 /* seconds */
 #define TIME_LIMIT 10     /* seconds: an event that takes longer has failed */
-
-int __real_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
-int __real_inotify_add_watch(int fd, const char *path, uint32_t events);
-int __wrap_inotify_add_watch(int fd, const char *path, uint32_t events);
-int __real_inotify_init1(int flags);
-int __wrap_inotify_init1(int flags);
-int __real_poll(struct pollfd *polled, nfds_t count, int milliseconds);
-int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
 
 static _Atomic int64_t now_is; /* nanoseconds; used by the resolver threads too */
 static atomic_bool threads_fail, inotify_fails, watches_fail;
@@ -52,7 +27,7 @@ static sem_t pause_over;
 static int pipe_ends[2];
 
 /* The library uses CLOCK_BOOTTIME alone, which goes on while the machine sleeps. */
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+WRAP(int, clock_gettime, clockid_t clock, struct timespec *now)
 {
     const int64_t time = now_is;
 
@@ -64,19 +39,19 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 }
 
 /* No timer expires: the test makes each pass. */
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old)
+WRAP(int, timerfd_settime, int fd, int flags, const struct itimerspec *value, struct itimerspec *old)
 {
     (void)fd, (void)flags, (void)value, (void)old;
     return 0;
 }
 
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {
     atomic_fetch_add(&threads, 1);
     return threads_fail ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
 }
 
-int __wrap_open(const char *path, int flags, ...)
+WRAP(int, open, const char *path, int flags, ...)
 {
     if (!open_fails || strcmp(path, ETC_RESOLV_CONF) != 0)
         return __real_open(path, flags);
@@ -84,7 +59,7 @@ int __wrap_open(const char *path, int flags, ...)
     return -1;
 }
 
-int __wrap_inotify_init1(int flags)
+WRAP(int, inotify_init1, int flags)
 {
     atomic_fetch_add(&instances, 1);
     if (!inotify_fails)
@@ -93,7 +68,7 @@ int __wrap_inotify_init1(int flags)
     return -1;
 }
 
-int __wrap_inotify_add_watch(int fd, const char *path, uint32_t events)
+WRAP(int, inotify_add_watch, int fd, const char *path, uint32_t events)
 {
     if (!watches_fail)
         return __real_inotify_add_watch(fd, path, events);
@@ -101,7 +76,7 @@ int __wrap_inotify_add_watch(int fd, const char *path, uint32_t events)
     return -1;
 }
 
-int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds)
+WRAP(int, poll, struct pollfd *polled, nfds_t count, int milliseconds)
 {
     if (count != 0 || pthread_equal(pthread_self(), test_thread) || !pauses)
         return __real_poll(polled, count, milliseconds);
@@ -110,7 +85,7 @@ int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds)
 }
 
 /* Called on a resolver thread that reports a result to a target. */
-void *__wrap_calloc(size_t count, size_t size)
+WRAP(void *, calloc, size_t count, size_t size)
 {
     bool expected = true;
 

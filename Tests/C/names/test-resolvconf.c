@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What the library reads from the resolver files. A host name is not looked up here. */
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "names/resolvconf.h"
 #include "support/etc.h"
-#include "support/expect.h"
-#include "support/namespace.h"
+#include "support/test.h"
 
 static void begin(void)
 {

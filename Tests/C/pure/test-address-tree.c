@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The tree of addresses, beside a list of the same addresses. No kernel. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "pure/address_tree.h"
 #include "support/literal.h"
 #include "support/unit.h"

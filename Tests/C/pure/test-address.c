@@ -2,7 +2,6 @@
 /* Addresses as values: literals, prefixes, socket addresses. No kernel. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <string.h>
 
 #include "pure/address.h"
 #include "support/literal.h"

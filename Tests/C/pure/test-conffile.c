@@ -3,9 +3,6 @@
  * resolver of the system. */
 #include <netinet/in.h>
 #include <resolv.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "pure/conffile.h"
 #include "support/etc.h"

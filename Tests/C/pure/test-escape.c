@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Escapes for control characters. No kernel. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "pure/escape.h"
 #include "support/unit.h"
 

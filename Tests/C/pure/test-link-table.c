@@ -2,7 +2,6 @@
 /* The link table, and the kind of each link. No kernel. */
 #include <linux/if.h>
 #include <linux/if_arp.h>
-#include <stdio.h>
 
 #include "pure/link_table.h"
 #include "support/unit.h"

@@ -2,7 +2,6 @@
 /* Parsing of messages: those of the kernel, and bytes that the kernel never sends. Each gives a value or nothing. No
  * kernel. */
 #include <arpa/inet.h> /* netinet/in.h comes before the headers of the kernel: musl needs that */
-#include <errno.h>
 #include <linux/if.h>
 #include <linux/if_addr.h>
 #include <linux/if_arp.h>
@@ -11,8 +10,6 @@
 #include <linux/netconf.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "pure/message.h"
 #include "support/exact.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Evaluation of a route and a link: flags, reason, rank, difference. No kernel. */
-#include <errno.h>
 #include <linux/if.h>
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "pure/link_table.h"
 #include "pure/path.h"

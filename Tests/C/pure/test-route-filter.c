@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The filter for route messages, on a pair of sockets: the kernel runs it on what the test sends. */
-#include <errno.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "pure/route_filter.h"
 #include "support/literal.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* IPv6 pairs that name an interface: the kernel uses only routes over that interface, but a query with a source uses
  * all. */
-#include <errno.h>
-
-#include "support/namespace.h"
 #include "support/socket_faults.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define LOCAL   "2001:db8::2" /* of "a" */
 #define GATEWAY "2001:db8::1"

@@ -4,29 +4,15 @@
  * Tests/checks/denied runs test-flags and test-watch under each denial.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "support/denial.h"
-#include "support/descriptors.h"
 #include "support/faults.h"
-#include "support/idle.h"
-#include "support/namespace.h"
-#include "support/time_limit.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define POLL 2.0 /* seconds between two polls of the library */
 #define SOON 2.5 /* seconds until a change must have been noticed */

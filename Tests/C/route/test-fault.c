@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Single failures of the kernel: a failure is never a result, and no result stays wrong. test-fault-sweep.c makes every
  * call fail in turn. */
-#include <errno.h>
-#include <linux/rtnetlink.h>
-#include <net/if.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "kernel/link_type.h"
 #include "kernel/pppd.h"
 #include "kernel/rtnetlink.h"
 #include "kernel/sock_diag.h"
-#include "support/descriptors.h"
-#include "support/etc.h"
 #include "support/faults.h"
-#include "support/idle.h"
 #include "support/names.h"
-#include "support/namespace.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 /* A kernel without IPv6 treats IPv6 like any unsupported family, so the query is sent with an unsupported family. */
 static ssize_t send_without_ipv6(int fd, const void *bytes, size_t length, int flags)

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Flags and reasons of addresses. Each test covers one row of the semantics, in its own namespace. */
-#include <arpa/inet.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "support/denial.h"
-#include "support/expect.h"
-#include "support/namespace.h"
+#include "support/test.h"
 
 /* What a socket does not show. */
 #define CARRIER "a socket connects even without a carrier"

@@ -3,20 +3,11 @@
  * Exact flows: rules and multipath routes that select by protocol, ports and traffic class. The oracle is connect(2): a
  * socket with the same protocol, ports and class. Its IP_MTU tells the leg, as the legs have different MTUs.
  */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <string.h>
 #include <sys/personality.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "api/target.h"
 #include "kernel/query_batch.h"
-#include "support/child.h"
-#include "support/namespace.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define FAR4      "198.51.100.7"
 #define LEG_MTU   1400 /* of c; that of a is 1500 */

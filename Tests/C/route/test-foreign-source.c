@@ -3,14 +3,7 @@
  * BetterPath and SourceForeign: pairs whose packets leave over another interface than a new connection's, or than the
  * one that has their source. A connected socket without a bound address is the oracle.
  */
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include "support/namespace.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 enum { NONE = 0, BETTER = kSCNetworkReachabilityFlowBetterPath, FOREIGN = kSCNetworkReachabilityFlowSourceForeign };
 

@@ -2,10 +2,7 @@
 /*
  * 169.254.0.0 stands for the local network, as in Apple's sample code: its "local Wi-Fi". Links decide, not routes.
  */
-#include <unistd.h>
-
-#include "support/namespace.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define LOCAL_WIFI "169.254.0.0"
 

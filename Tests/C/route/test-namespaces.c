@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Targets of several network namespaces in one process: which changes affect them, which processes may query and
  * schedule them from other namespaces, and when a namespace can die. */
-#include <errno.h>
-#include <fcntl.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
-#include <stdatomic.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "support/callbacks.h"
-#include "support/descriptors.h"
-#include "support/namespace.h"
-#include "support/program.h"
-#include "support/time_limit.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 #define PARTS 3
 

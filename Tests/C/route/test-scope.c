@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses that depend on an interface: link-local, multicast, broadcast. Each row is checked against the kernel: the
  * test sends a datagram, and a packet socket shows the interface over which it left. */
-#include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "support/namespace.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define TRACE "libreachability looks for this"
 

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* IPv6 routes for packets from a prefix. A query without a source does not find them, but a packet can take them: the
  * kernel chooses a source, and searches again. */
-#include <errno.h>
 #include <linux/netlink.h>
-#include <linux/rtnetlink.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include "kernel/source_routes.h"
 #include "route/netns.h"
 #include "support/crowd.h"
-#include "support/namespace.h"
 #include "support/socket_faults.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define PREFIX  "2001:db8::/64" /* of the address of "a" */
 #define GATEWAY "2001:db8::1"
@@ -33,9 +28,7 @@ static bool has_groups(int fd)
     return getsockname(fd, (struct sockaddr *)&own, &length) == 0 && own.nl_groups != 0;
 }
 
-ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
-ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
-ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
+WRAP(ssize_t, recvfrom, int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
 {
     const ssize_t got = __real_recvfrom(fd, bytes, size, flags, from, length);
     const struct nlmsghdr *header = bytes;

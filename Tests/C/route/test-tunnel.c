@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A tunnel that publishes its endpoints is as good as the path to its remote end. This kernel may only have vxlan;
  * Tests/VM has the other kinds, test-linkinfo has how they publish their endpoints. */
-#include <stdio.h>
-
-#include "support/idle.h"
-#include "support/namespace.h"
-#include "support/time_limit.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define INNER "10.7.0.9"
 

@@ -3,17 +3,8 @@
  * Policy rules that select by user. They apply to the effective user, as for a socket that the program opens now; a
  * connected UDP socket is the oracle. After setuid(2) or seteuid(2) targets are evaluated again.
  */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include "support/callbacks.h"
-#include "support/child.h"
-#include "support/namespace.h"
 #include "support/queue.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 #define USER 1000
 

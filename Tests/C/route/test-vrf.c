@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs that are bound to a VRF or to one of its ports, with replies that the test gives in place of the kernel.
  * Tests/VM has real VRFs. */
-#include <errno.h>
 #include <linux/if.h>
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
-#include <string.h>
 
 #include "kernel/udp_route.h"
 #include "route/evaluate.h"
 #include "route/network_path.h"
 #include "support/expect.h"
 #include "support/literal.h"
-
-int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
-int __wrap_rtnetlink_query_each(struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count,
-                                int *ret_errors);
-int __wrap_rtnetlink_link_index(struct rtnetlink *rtnetlink, const char *name, uint32_t *ret);
-int __wrap_source_routes_choose(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret);
-int __wrap_udp_route_find(struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret);
 
 #define NOWHERE "203.0.113.9"    /* the VRF has no route to it */
 #define SOURCED "2001:db8:77::9" /* only packets from SOURCE have a route to it, over PORT */
@@ -70,7 +61,7 @@ static const struct local_address *find_local(const struct address *address, uin
     return NULL;
 }
 
-int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request *request, struct route *ret)
+WRAP(int, rtnetlink_query, struct rtnetlink *handle, const struct route_request *request, struct route *ret)
 {
     const struct local_address *local = find_local(&request->destination, request->oif);
     const struct address nowhere = make(NOWHERE), sourced = make(SOURCED), leak = make(LEAK), leak4 = make(LEAK4);
@@ -113,8 +104,8 @@ int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request 
     return 0;
 }
 
-int __wrap_rtnetlink_query_each(struct rtnetlink *handle, const struct route_request *requests, size_t count,
-                                int *ret_errors)
+WRAP(int, rtnetlink_query_each, struct rtnetlink *handle, const struct route_request *requests, size_t count,
+     int *ret_errors)
 {
     struct route unused;
 
@@ -123,7 +114,7 @@ int __wrap_rtnetlink_query_each(struct rtnetlink *handle, const struct route_req
     return 0;
 }
 
-int __wrap_rtnetlink_link_index(struct rtnetlink *handle, const char *name, uint32_t *ret)
+WRAP(int, rtnetlink_link_index, struct rtnetlink *handle, const char *name, uint32_t *ret)
 {
     *ret = 0;
     for (size_t i = 0; i < handle->links.count; i++)
@@ -132,7 +123,7 @@ int __wrap_rtnetlink_link_index(struct rtnetlink *handle, const char *name, uint
     return 0;
 }
 
-int __wrap_source_routes_choose(struct rtnetlink *handle, const struct route_request *request, struct address *ret)
+WRAP(int, source_routes_choose, struct rtnetlink *handle, const struct route_request *request, struct address *ret)
 {
     (void)handle, (void)request;
     *ret = has_default ? make(SOURCE) : (struct address){ 0 };
@@ -141,7 +132,7 @@ int __wrap_source_routes_choose(struct rtnetlink *handle, const struct route_req
 
 static int leak_error; /* of connect(2) */
 
-int __wrap_udp_route_find(struct rtnetlink *handle, const struct route_request *request, struct udp_route *ret)
+WRAP(int, udp_route_find, struct rtnetlink *handle, const struct route_request *request, struct udp_route *ret)
 {
     const struct address leak = make(LEAK);
 

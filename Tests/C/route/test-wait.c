@@ -5,36 +5,15 @@
  * at link time: the test counts the requests of these calls. Whenever another call is about to wait, a second thread
  * makes all of these calls first.
  */
-#include <fcntl.h>
 #include <libmnl/libmnl.h>
-#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
-#include <netinet/in.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "support/callbacks.h"
-#include "support/etc.h"
 #include "support/names.h"
-#include "support/namespace.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 #define TIME_LIMIT 20 /* seconds until a call that must return has failed to */
-
-ssize_t __real_send(int fd, const void *bytes, size_t length, int flags);
-ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
-int __real_ioctl(int fd, unsigned long request, ...);
-int __wrap_ioctl(int fd, unsigned long request, ...);
 
 /* ---- The requests of a thread ----------------------------------------------------------------------------------- */
 
@@ -56,7 +35,7 @@ static bool may_wait(const void *bytes, size_t length)
     return false;
 }
 
-ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
+WRAP(ssize_t, send, int fd, const void *bytes, size_t length, int flags)
 {
     if (may_wait(bytes, length)) {
         waits++;
@@ -68,7 +47,7 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
     return __real_send(fd, bytes, length, flags);
 }
 
-int __wrap_ioctl(int fd, unsigned long request, ...)
+WRAP(int, ioctl, int fd, unsigned long request, ...)
 {
     va_list arguments;
     void *argument;

@@ -2,27 +2,14 @@
 /* Paths over WireGuard links: how often a link is read, and where its packets leave. The links are tun devices, and the
  * test replies in place of generic netlink and sock_diag(7). The calls are wrapped at link time. Tests/VM has real
  * links. */
-#include <errno.h>
 #include <libmnl/libmnl.h>
 #include <limits.h>
 #include <linux/genetlink.h>
 #include <linux/wireguard.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "kernel/genetlink.h"
 #include "pure/link.h"
-#include "support/namespace.h"
-#include "support/watcher.h"
-
-int __wrap_genetlink_open(const char *name, struct genetlink *ret);
-void __wrap_genetlink_close(struct genetlink *genetlink);
-int __wrap_genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute,
-                           uint32_t index, void (*handle)(void *info, const struct nlmsghdr *message), void *info);
-bool __wrap_link_is_wireguard(const struct link *link);
-int __wrap_sock_diag_udp_send_buffer(uint16_t port, uint32_t *ret);
+#include "support/test.h"
 
 #define FIRST_PORT 51820
 #define TARGETS    200 /* enough to share answers, if WireGuard's could */
@@ -33,24 +20,24 @@ static uint32_t send_buffer; /* of the socket that is here on the port of each l
 static int socket_error;
 static int tuns[3]; /* descriptors; 0: none */
 
-int __wrap_genetlink_open(const char *name, struct genetlink *ret)
+WRAP(int, genetlink_open, const char *name, struct genetlink *ret)
 {
     assert_string_equal(name, WG_GENL_NAME);
     *ret = GENETLINK_CLOSED;
     return 0;
 }
 
-void __wrap_genetlink_close(struct genetlink *genetlink)
+WRAP(void, genetlink_close, struct genetlink *genetlink)
 {
     (void)genetlink;
 }
 
-bool __wrap_link_is_wireguard(const struct link *link)
+WRAP(bool, link_is_wireguard, const struct link *link)
 {
     return strncmp(link->name, "wg", 2) == 0;
 }
 
-int __wrap_sock_diag_udp_send_buffer(uint16_t port, uint32_t *ret)
+WRAP(int, sock_diag_udp_send_buffer, uint16_t port, uint32_t *ret)
 {
     assert_in_range(port, FIRST_PORT, FIRST_PORT + 100);
     socket_reads++;
@@ -80,8 +67,8 @@ static void put_peer(struct nlmsghdr *header)
     mnl_attr_nest_end(header, peers);
 }
 
-int __wrap_genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute,
-                           uint32_t index, void (*handle)(void *info, const struct nlmsghdr *message), void *info)
+WRAP(int, genetlink_query, struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute,
+     uint32_t index, void (*handle)(void *info, const struct nlmsghdr *message), void *info)
 {
     _Alignas(struct nlmsghdr) char bytes[1024] = { 0 };
     struct nlmsghdr *header = mnl_nlmsg_put_header(bytes);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "soak/executor.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "support/unit.h"
 
 /* ---- The threads of the loops ----------------------------------------------------------------------------------- */

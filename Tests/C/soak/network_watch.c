@@ -2,8 +2,6 @@
 #include "soak/network_watch.h"
 
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "soak/network_oracle.h"
 #include "soak/oracle.h"

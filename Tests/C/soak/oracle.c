@@ -2,14 +2,11 @@
 #include "soak/oracle.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "soak/oracle_put.h"
 #include "soak/stack.h"

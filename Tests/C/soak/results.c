@@ -2,7 +2,6 @@
 #include "soak/results.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 #include "soak/oracle.h"
 #include "support/expect.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "soak/short_lived.h"
 
-#include <string.h>
-
 #include "support/unit.h"
 
 #define PLACES  24 /* targets of a thread */

@@ -4,8 +4,6 @@
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "support/unit.h"
 

@@ -2,9 +2,7 @@
 #include "soak/stack.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <net/if.h>
-#include <string.h>
 
 #include "soak/world.h"
 #include "support/unit.h"

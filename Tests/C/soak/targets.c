@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "soak/targets.h"
 
-#include <stdlib.h>
-
 #include "support/time_limit.h"
 #include "support/unit.h"
 

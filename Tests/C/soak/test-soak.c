@@ -15,9 +15,6 @@
  * episodes. SOAK_FLOODS: ends after this many floods whose messages the kernel has dropped (the Drops column of
  * /proc/net/netlink grows), instead of after SOAK_STEPS. SOAK_VERBOSE: not 0 prints all changes.
  */
-#include <stdlib.h>
-#include <time.h>
-
 #include "soak/shrink.h"
 #include "soak/stack.h"
 #include "support/unit.h"

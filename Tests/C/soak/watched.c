@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "soak/watched.h"
 
-#include <stdlib.h>
-#include <time.h>
-
 #include "support/unit.h"
 
 long long watched_now(void)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "soak/world.h"
 
-#include <string.h>
-#include <unistd.h>
-
 #include "support/etc.h"
 #include "support/namespace.h"
 #include "support/unit.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/bench.h"
 
-#include <string.h>
-
 #include "support/idle.h"
 #include "support/time_limit.h"
 

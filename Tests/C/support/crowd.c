@@ -2,7 +2,6 @@
 #include "support/crowd.h"
 
 #include <linux/rtnetlink.h>
-#include <stdio.h>
 
 #include "support/idle.h"
 #include "support/namespace.h"

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/denial.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 static enum denial imposed; /* of netlink or a part of it */
 

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/descriptors.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sched.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "support/time_limit.h"
-#include "support/unit.h"
 #include "support/watcher.h"
 
 #define TIME_LIMIT 10.0 /* seconds */

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/etc.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
-#include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "support/namespace.h"
 #include "support/unit.h"

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/fake_sysfs.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
-#include <unistd.h>
 
 #include "support/namespace.h"
 #include "support/unit.h"

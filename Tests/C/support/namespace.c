@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/namespace.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/if_addr.h>
 #include <linux/if_tun.h>
@@ -10,15 +8,8 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <spawn.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -26,11 +17,9 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "support/namespace_users.h"
 #include "support/time_limit.h"
-#include "support/unit.h"
 #include "support/watcher.h"
 
 extern char **environ;

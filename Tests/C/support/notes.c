@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/notes.h"
 
-#include <string.h>
-
 #include "support/unit.h"
 
 enum { CHAINS = 9, FIRST_CHAIN = 43, IN_USE = 0x26011999 };

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/program.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <reachability/reachability.h>
-#include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "support/time_limit.h"
-#include "support/unit.h"
 #include "support/watcher.h"
 
 extern char **environ;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/queue.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "support/time_limit.h"
 #include "support/unit.h"
 

@@ -2,11 +2,6 @@
 /* See race.h. */
 #include "support/race.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <sys/socket.h>
 
 #include "support/expect.h"

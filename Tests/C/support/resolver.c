@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/resolver.h"
-
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -17,12 +16,10 @@
 #include <unistd.h>
 
 #include "support/time_limit.h"
+#include "support/wrap.h"
 
 #define TIME_LIMIT 20 /* seconds: an event that takes longer has failed */
 #define NAME_SIZE  1025
-
-int __wrap_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret);
-void __wrap_freeaddrinfo(struct addrinfo *list);
 
 /* A look-up in progress, on the stack of its thread. */
 struct call {
@@ -124,7 +121,7 @@ static struct addrinfo *make_list(const char *addresses)
     return list;
 }
 
-void __wrap_freeaddrinfo(struct addrinfo *list)
+WRAP(void, freeaddrinfo, struct addrinfo *list)
 {
     pthread_mutex_lock(&resolver.lock);
     complain_if_locked(--resolver.lists < 0, "a list was freed that was never given");
@@ -187,7 +184,7 @@ static void hang_locked(struct call *call)
     pthread_cond_broadcast(&resolver.changed);
 }
 
-int __wrap_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret)
+WRAP(int, getaddrinfo, const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret)
 {
     struct call call = { .name = name };
     struct resolver_reply reply;

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include "support/wrap.h"
+
 struct socket_faults socket_faults;
 
 static int fail(int error)
@@ -13,9 +15,7 @@ static int fail(int error)
     return -1;
 }
 
-int __real_socket(int family, int type, int protocol);
-int __wrap_socket(int family, int type, int protocol);
-int __wrap_socket(int family, int type, int protocol)
+WRAP(int, socket, int family, int type, int protocol)
 {
     const bool is_udp = family == AF_INET6 && (type & SOCK_DGRAM) != 0;
 
@@ -29,18 +29,14 @@ int __wrap_socket(int family, int type, int protocol)
     return __real_socket(family, type, protocol);
 }
 
-int __real_bind(int fd, const struct sockaddr *address, socklen_t length);
-int __wrap_bind(int fd, const struct sockaddr *address, socklen_t length);
-int __wrap_bind(int fd, const struct sockaddr *address, socklen_t length)
+WRAP(int, bind, int fd, const struct sockaddr *address, socklen_t length)
 {
     if (address->sa_family == AF_INET6 && socket_faults.bind_error != 0)
         return fail(socket_faults.bind_error);
     return __real_bind(fd, address, length);
 }
 
-int __real_connect(int fd, const struct sockaddr *address, socklen_t length);
-int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length);
-int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
+WRAP(int, connect, int fd, const struct sockaddr *address, socklen_t length)
 {
     if (address->sa_family == AF_INET6 && socket_faults.connect_error != 0)
         return fail(socket_faults.connect_error);

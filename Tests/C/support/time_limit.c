@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/time_limit.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "support/unit.h"
 
 #define TIME_LIMIT 20 /* seconds: an event that takes longer has failed */

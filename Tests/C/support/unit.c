@@ -2,15 +2,7 @@
 /* main() of every test program. */
 #include "support/unit.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "support/denial.h"
 #include "support/namespace.h"

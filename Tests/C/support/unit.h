@@ -8,16 +8,29 @@
  * refuses (denial.c: "socket-eperm").
  */
 
-/* cmocka.h wants these before itself. */
+/* What cmocka.h wants before itself, and what most tests call. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+
+#include "support/wrap.h"
 
 /* A test: TEST(link_down_reports_not_reachable) { ... } */
 #define TEST(name) UNIT_TEST(name, .uses_unit = 1)

@@ -2,10 +2,6 @@
 #include "support/watcher.h"
 #include "support/idle.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
-#include <time.h>
-
 #include "support/time_limit.h"
 
 #define TIME_LIMIT 10.0 /* seconds: a callback that takes longer has failed */

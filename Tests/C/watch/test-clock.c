@@ -4,30 +4,13 @@
  * expires, and after failed queries. The test has its own clock, which stands still between two passes. A timer fires
  * at once, and the clock then decides what is due. The calls are wrapped at link time.
  */
-#include <errno.h>
-#include <linux/rtnetlink.h>
-#include <poll.h>
-#include <stdio.h>
-#include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <time.h>
 
-#include "support/namespace.h"
 #include "support/router.h"
-#include "support/time_limit.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define START       (INT64_C(1000) * 1000 * 1000 * 1000)
 #define MILLISECOND (INT64_C(1000) * 1000)
-
-int __real_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-int __real_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
-ssize_t __real_send(int fd, const void *bytes, size_t length, int flags);
-ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
-ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
-ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
 
 static int64_t now_is;     /* nanoseconds */
 static int64_t send_takes; /* the same; each send moves the clock */
@@ -37,7 +20,7 @@ static bool loses_next;   /* the next message about a /24 is lost, and the recei
 static bool routes_ended; /* the kernel replies that there is no IPv6 route */
 static unsigned ticks;    /* until an IPv6 route expires, in replies of the kernel */
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+WRAP(int, clock_gettime, clockid_t clock, struct timespec *now)
 {
     (void)clock;
     now->tv_sec = now_is / (1000 * MILLISECOND);
@@ -45,7 +28,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
     return 0;
 }
 
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old)
+WRAP(int, timerfd_settime, int fd, int flags, const struct itimerspec *value, struct itimerspec *old)
 {
     const struct itimerspec at_once = { .it_value = { .tv_nsec = 1 } };
     const bool is_set = value->it_value.tv_sec != 0 || value->it_value.tv_nsec != 0;
@@ -53,7 +36,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, st
     return __real_timerfd_settime(fd, flags, is_set ? &at_once : value, old);
 }
 
-ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
+WRAP(ssize_t, send, int fd, const void *bytes, size_t length, int flags)
 {
     sends++;
     now_is += send_takes;
@@ -63,7 +46,7 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
     return -1;
 }
 
-ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
+WRAP(ssize_t, recvfrom, int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
 {
     const ssize_t got = __real_recvfrom(fd, bytes, size, flags, from, length);
     struct nlmsghdr *header = bytes;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The addresses on which a watch depends: a route to one of them makes it stale, and the filter covers them. */
-#include <linux/rtnetlink.h>
-#include <stdlib.h>
-
 #include "route/evaluate.h"
 #include "support/literal.h"
-#include "support/unit.h"
+#include "support/test.h"
 #include "watch/store.h"
 
 static struct store store;

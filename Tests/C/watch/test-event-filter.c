@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Route messages that affect no target wake nobody. All others arrive, also for targets that are scheduled later. */
-#include <errno.h>
-#include <linux/rtnetlink.h>
-#include <stdio.h>
-#include <sys/socket.h>
-
 #include "support/etc.h"
-#include "support/idle.h"
-#include "support/namespace.h"
-#include "support/time_limit.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 enum { STORM = 1000 };
 
@@ -26,9 +17,7 @@ static unsigned attachments;
 
 static void add_route(const char *prefix);
 
-int __real_setsockopt(int fd, int level, int option, const void *value, socklen_t length);
-int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_t length);
-int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_t length)
+WRAP(int, setsockopt, int fd, int level, int option, const void *value, socklen_t length)
 {
     /* Another filter replaces the old one if that cannot be removed. */
     const bool replaces = refused == SO_DETACH_FILTER && option == SO_ATTACH_FILTER;
@@ -54,9 +43,7 @@ int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_
     return __real_setsockopt(fd, level, option, value, length);
 }
 
-ssize_t __real_send(int fd, const void *bytes, size_t length, int flags);
-ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
-ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
+WRAP(ssize_t, send, int fd, const void *bytes, size_t length, int flags)
 {
     const struct nlmsghdr *header = bytes;
 

@@ -5,12 +5,8 @@
  * below that, and each of them counts.
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "support/namespace.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 #define COUNT           200
 #define STEP            0.00013 /* seconds from one route to the next: no divisor of any tick */

@@ -2,8 +2,6 @@
 /* Which messages about neighbours make paths stale. No kernel. */
 #include <linux/neighbour.h>
 
-#include <string.h>
-
 #include "support/literal.h"
 #include "support/unit.h"
 #include "watch/gateways.h"

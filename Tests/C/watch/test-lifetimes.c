@@ -3,9 +3,8 @@
  * Router advertisements change the lifetime of IPv6 routes, and the kernel sends no message about the route. If the
  * advertisement contains a prefix, it sends one about the prefix. See also test-clock, which counts queries.
  */
-#include "support/namespace.h"
 #include "support/router.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define LIFETIME 1   /* seconds: the shorter lifetime */
 #define SHORTEST 0.9 /* until it ends */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Changes of links, with many targets. A change costs queries only for the targets that it can affect, and these get
  * their new flags. */
-#include <stdio.h>
-
 #include "kernel/rtnetlink.h"
 #include "support/crowd.h"
 #include "support/namespace.h"
@@ -15,9 +13,7 @@ enum { TARGETS = 200, FEW = 16, MANY = 20 * TARGETS };
 static unsigned queries;
 static void (*at_query)(void); /* NULL: nothing */
 
-int __real_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
-int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
-int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     queries++;
     if (at_query != NULL)

@@ -3,36 +3,12 @@
  * The kernel's choice among routes depends on its neighbours: IPv6 avoids gateways that do not respond, and so does
  * IPv4 among equal default routes. A redirect to an IPv6 neighbour counts for one address.
  */
-#include <arpa/inet.h>
-#include <net/if.h>
-#include <poll.h>
-#include <stdio.h>
-
 #include "kernel/first_routes.h"
 #include "kernel/neighbours.h"
-#include "support/callbacks.h"
 #include "support/crowd.h"
-#include "support/idle.h"
-#include "support/namespace.h"
 #include "support/router.h"
-#include "support/time_limit.h"
-#include "support/watcher.h"
+#include "support/test.h"
 #include "watch/equal_routes.h"
-
-int __real_neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
-                            uint16_t *ret_state);
-int __wrap_neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
-                            uint16_t *ret_state);
-
-int __real_first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *what,
-                             bool (*visit)(void *info, const struct route *route), void *info,
-                             enum first_routes_end *ret);
-int __wrap_first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *what,
-                             bool (*visit)(void *info, const struct route *route), void *info,
-                             enum first_routes_end *ret);
-
-int __real_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
-int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 
 #define LLADDR " lladdr 02:00:00:00:00:01 "
 
@@ -254,8 +230,8 @@ TEST_EACH(the_first_of_equal_gateways_responds, family_rows)
 
 static bool fails_before_read; /* the gateway over "a", just before the library reads its state */
 
-int __wrap_neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
-                            uint16_t *ret_state)
+WRAP(int, neighbours_query, struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
+     uint16_t *ret_state)
 {
     if (fails_before_read && index == if_nametoindex("a")) {
         fails_before_read = false;
@@ -309,9 +285,8 @@ TEST(a_gateway_fails_between_the_queries_for_routes_and_that_for_its_state)
 
 static bool goes_before_read; /* one of the equal routes, just before the library reads them */
 
-int __wrap_first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *what,
-                             bool (*visit)(void *info, const struct route *route), void *info,
-                             enum first_routes_end *ret)
+WRAP(int, first_routes_read, struct rtnetlink *rtnetlink, const struct first_routes *what,
+     bool (*visit)(void *info, const struct route *route), void *info, enum first_routes_end *ret)
 {
     if (goes_before_read && what->family == AF_INET) {
         goes_before_read = false;
@@ -518,7 +493,7 @@ TEST(an_ipv4_gateway_that_has_replaced_another_wakes_nobody)
 
 static unsigned ipv6_queries;
 
-int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     ipv6_queries += request->destination.family == AF_INET6;
     return __real_rtnetlink_query(rtnetlink, request, ret);

@@ -3,21 +3,9 @@
  * The next hop of a path, and targets that report it. The oracle is the kernel's neighbour table, as ip(8) changes and
  * shows it. Real failures: nobody has the address on the other end of the link, and the kernel gives up soon.
  */
-#include <arpa/inet.h>
 #include <linux/neighbour.h>
-#include <net/if.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "support/child.h"
-#include "support/descriptors.h"
-#include "support/idle.h"
-#include "support/namespace.h"
-#include "support/time_limit.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 #define NOTIFY   kSCNetworkReachabilityOptionNotifyNextHop
 #define PATH     kSCNetworkReachabilityOptionNotifyPath

@@ -4,15 +4,7 @@
  * change that matters happens in between, and its message is lost too. The Drops column of /proc/net/netlink must grow
  * with it, or the test has shown nothing.
  */
-#include <errno.h>
-#include <linux/rtnetlink.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-
-#include "support/namespace.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 #define ROUTES 20000
 #define ENOUGH 400000 /* routes after which a socket that has dropped nothing never will */

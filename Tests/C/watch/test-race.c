@@ -14,20 +14,9 @@
  *
  * TEST_RACE_ROUNDS: rounds of each change and each way (default 1500).
  */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <linux/rtnetlink.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "kernel/rtnetlink.h"
-#include "support/expect.h"
-#include "support/namespace.h"
 #include "support/race.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 #define ROUNDS     1500
 #define TIME_LIMIT 15 /* seconds for all rounds of one change: a machine that is too slow does fewer */

@@ -11,28 +11,21 @@
  *
  * TEST_RACE_ROUNDS: rounds of each change (default 600).
  */
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "kernel/rtnetlink.h"
-#include "support/expect.h"
-#include "support/idle.h"
 #include "support/race.h"
+#include "support/test.h"
 
 #define ROUNDS            600
 #define TIME_LIMIT        (10 * SECOND)     /* for all rounds of a change: a machine that is too slow does fewer */
 #define SECOND_LOOK_AFTER (4 * MILLISECOND) /* a little less than in plan.c */
-
-int __real_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
-int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
-void __wrap_rtnetlink_set_barrier(struct rtnetlink *rtnetlink);
 
 /* The queries of a round: when the last one began, and the longest time between two. */
 static struct {
     int64_t last, pause;
 } queries;
 
-int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     const int64_t now = clock_now();
 
@@ -42,7 +35,7 @@ int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_reque
     return __real_rtnetlink_query(rtnetlink, request, ret);
 }
 
-void __wrap_rtnetlink_set_barrier(struct rtnetlink *rtnetlink)
+WRAP(void, rtnetlink_set_barrier, struct rtnetlink *rtnetlink)
 {
     (void)rtnetlink;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A round with many stale targets: callbacks come between its slices, and changes during it are not missed. */
 #include <linux/fib_rules.h>
-#include <pthread.h>
 
 #include "support/crowd.h"
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* IPv6 routes end, and the message comes up to 31 s late: routes of each type, and those that a rule suppresses, which
  * no answer names. */
-#include <string.h>
-
-#include "support/namespace.h"
-#include "support/time_limit.h"
-#include "support/watcher.h"
+#include "support/test.h"
 
 #define SECONDS  2   /* until the routes end */
 #define EARLIEST 1.9 /* a route may not be reported before */

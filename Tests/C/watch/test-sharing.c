@@ -2,14 +2,11 @@
 /* Many targets to which one route leads. A change costs few queries for all of them. A target that has another route
  * than the others gets its own flags. */
 #include <linux/fib_rules.h>
-#include <poll.h>
-#include <stdio.h>
 
 #include "kernel/rtnetlink.h"
 #include "support/crowd.h"
-#include "support/idle.h"
-#include "support/namespace.h"
 #include "support/router.h"
+#include "support/test.h"
 
 enum { TARGETS = 200, FEW = 8 };
 
@@ -28,9 +25,6 @@ static struct {
     uint8_t block;
 } early;
 
-int __real_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
-int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
-
 static void make_change(const char **change)
 {
     const char *command = *change;
@@ -40,7 +34,7 @@ static void make_change(const char **change)
         namespace_ip("%s", command);
 }
 
-int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     static const struct address elsewhere = { AF_INET6, { 0x20, 1, 0xd, 0xb8, 0, 2, [15] = 1 } };
     void (*after)(void) = request->fib_match ? NULL : after_plain_query;

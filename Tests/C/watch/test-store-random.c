@@ -4,36 +4,25 @@
  * come and go in the middle of a step. When all messages are read and nothing is due, each watch has the path that the
  * kernel gives it.
  */
-#include <errno.h>
-#include <linux/rtnetlink.h>
-#include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
-#include "support/unit.h"
+#include "support/test.h"
 #include "watch/store.h"
 
 enum { LINKS = 5, ROUTES = 40, WATCHES = 60, MESSAGES = 4096, WORLDS = 400, CHANGES = 300 };
 
 static unsigned fault_every; /* of so many allocations, one fails; 0: none */
 
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-
 static unsigned draw(unsigned limit)
 {
     return (unsigned)random() % limit;
 }
 
-void *__wrap_malloc(size_t size)
+WRAP(void *, malloc, size_t size)
 {
     return fault_every != 0 && draw(fault_every) == 0 ? NULL : __real_malloc(size);
 }
 
-void *__wrap_calloc(size_t count, size_t size)
+WRAP(void *, calloc, size_t count, size_t size)
 {
     return fault_every != 0 && draw(fault_every) == 0 ? NULL : __real_calloc(count, size);
 }

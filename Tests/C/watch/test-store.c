@@ -1,29 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* The store: what each change makes stale, and whom an answer is for. No kernel. */
-#include <errno.h>
-#include <linux/rtnetlink.h>
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "route/evaluate.h"
 #include "support/literal.h"
-#include "support/unit.h"
+#include "support/test.h"
 #include "watch/store.h"
 
 static struct store store;
 static bool no_memory;
 
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-
-void *__wrap_malloc(size_t size)
+WRAP(void *, malloc, size_t size)
 {
     return no_memory ? NULL : __real_malloc(size);
 }
 
-void *__wrap_calloc(size_t count, size_t size)
+WRAP(void *, calloc, size_t count, size_t size)
 {
     return no_memory ? NULL : __real_calloc(count, size);
 }

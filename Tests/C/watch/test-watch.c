@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Each kind of network change makes a callback. Each test has its own namespace. */
-#include <linux/rtnetlink.h>
-#include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "kernel/rtnetlink.h"
 #include "route/evaluate.h"
-#include "support/idle.h"
-#include "support/namespace.h"
-#include "support/time_limit.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/test.h"
 
 static struct watcher watcher; /* stopped at the end of each test */
 
