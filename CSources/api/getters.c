@@ -9,12 +9,13 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "route/full_path.h"
+#include "route/shared_socket.h"
 
 int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret)
 {
     struct question_memory memory;
     struct questions *questions = target_retain_questions(target, &memory);
-    const int error = netns_evaluate(target->netns, questions, extras, ret);
+    const int error = shared_socket_evaluate(netns_socket(target->netns), questions, extras, ret);
 
     questions_release(questions);
     return error;
@@ -41,7 +42,7 @@ static __attribute__((noinline)) SCBoolean get_flags_slowly(struct SCNetworkReac
     if (delivery_read_flags(target, flags))
         return 1;
     /* No lock: a target that is not scheduled has the questions of the Create call. */
-    error = netns_evaluate(target->netns, target_initial_questions(target, &memory), 0, &path);
+    error = shared_socket_evaluate(netns_socket(target->netns), target_initial_questions(target, &memory), 0, &path);
     if (error != 0)
         return fail_get(error);
     *flags = path.flags;
@@ -216,7 +217,8 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     target_unlock(self);
     if (!watched)
         return SCNetworkReachabilityGetPath(target, path);
-    if (last.type_unknown && netns_learn_link(self->netns, last.index, &link) == 0 && link.index != 0)
+    if (last.type_unknown && shared_socket_learn_link(netns_socket(self->netns), last.index, &link) == 0 &&
+        link.index != 0)
         last.type = link.type;
     error = PATH_HAS(flow, path->size) ? settle_last_flow(self, &last) : 0;
     if (error == 0 && PATH_HAS(nextHop, path->size))
@@ -232,7 +234,8 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
 /* Returns the index of the interface that a zone names, or 0. */
 static uint32_t zone_index(const struct SCNetworkReachability *target, const struct question *question)
 {
-    return question->interface[0] != '\0' ? netns_link_index(target->netns, question->interface) : question->scope;
+    return question->interface[0] != '\0' ? shared_socket_link_index(netns_socket(target->netns), question->interface)
+                                          : question->scope;
 }
 
 size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target, struct sockaddr_storage *addresses,

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "names/resolvconf.h"
+#include "route/shared_socket.h"
 
 #define RETRY_DELAY_FIRST (1 * SECOND) /* after a failure; doubles with each further failure */
 #define RETRY_DELAY_LAST  (60 * SECOND)
@@ -115,7 +116,7 @@ static bool name_servers_are_reachable(const struct SCNetworkReachability *targe
 
     if (resolvconf_server_questions(&questions) != 0)
         return true;
-    if (netns_evaluate(target->netns, questions, 0, &path) == 0)
+    if (shared_socket_evaluate(netns_socket(target->netns), questions, 0, &path) == 0)
         reachable = path_is_usable(&path);
     questions_release(questions);
     return reachable;

@@ -15,6 +15,7 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/list.h"
+#include "route/shared_socket.h"
 
 /* ---- Create ----------------------------------------------------------------------------------------------------- */
 
@@ -161,8 +162,9 @@ static int evaluate_new_schedule_locked(struct schedule *schedule)
     struct question_memory memory;
     struct path path;
     const unsigned extras = extras_of(state_parts(state));
-    const int error = netns_evaluate(target->netns, path_watch_questions(&schedule->watch, &memory),
-                                     extras & ~(unsigned)QUERY_FLOW, &path);
+    const int error = shared_socket_evaluate(netns_socket(target->netns),
+                                             path_watch_questions(&schedule->watch, &memory),
+                                             extras & ~(unsigned)QUERY_FLOW, &path);
 
     if (error != 0)
         return error;

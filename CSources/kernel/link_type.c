@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/netns_handle.h"
 #include "base/text.h"
 #include "kernel/genetlink.h"
 #include "kernel/ioctl.h"
@@ -184,5 +185,22 @@ int link_type_query(uint32_t index, struct link *ret)
     }
     free(reader.buffer);
     return error;
+}
+
+struct query_call {
+    uint32_t index;
+    struct link *link;
+};
+
+static int query_in_namespace(void *argument)
+{
+    const struct query_call *call = argument;
+
+    return link_type_query(call->index, call->link);
+}
+
+int link_type_query_in(struct netns_handle *netns, uint32_t index, struct link *ret)
+{
+    return netns_handle_run(netns, query_in_namespace, &(struct query_call){ .index = index, .link = ret });
 }
 #endif

@@ -38,11 +38,12 @@ static const unsigned link_groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_RULE, RTNLGRP
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope)
+int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, struct netns_handle *netns)
 {
     int error;
 
     *ret = RTNETLINK_CLOSED;
+    ret->netns = netns;
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
     if (ret->buffer == NULL)
         return ENOMEM;

@@ -73,9 +73,9 @@ enum rtnetlink_scope {
     RTNETLINK_ALL /* all that can affect a path */
 };
 
-/* Opens the sockets in the calling thread's network namespace, for no user: see rtnetlink_set_user. Returns 0,
- * NETLINK_DENIED or an errno. */
-int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope);
+/* Opens the sockets in the calling thread's network namespace, for no user: see rtnetlink_set_user. `netns`: this
+ * namespace, for later calls from other threads; NULL: there are none. Returns 0, NETLINK_DENIED or an errno. */
+int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, struct netns_handle *netns);
 void rtnetlink_close(struct rtnetlink *rtnetlink);
 
 /* Whether the sockets are still ours. The program may have closed them and have files of its own with their numbers. If

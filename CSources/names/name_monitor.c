@@ -14,6 +14,7 @@
 #include "names/lookup.h"
 #include "names/resolvconf.h"
 #include "names/resolver_files.h"
+#include "route/shared_socket.h"
 
 #define SERVERS_RETRY (1 * SECOND) /* when the resolver files cannot be read */
 
@@ -152,8 +153,8 @@ static void evaluate_watched_path(struct name_monitor *name_monitor, struct watc
 {
     const struct path_watch *watch = &watched->watch;
 
-    watched->known = netns_evaluate(name_monitor->service.netns, watch->questions, watch->extras & QUERY_SOURCE,
-                                    &watched->path) == 0;
+    watched->known = shared_socket_evaluate(netns_socket(name_monitor->service.netns), watch->questions,
+                                            watch->extras & QUERY_SOURCE, &watched->path) == 0;
 }
 
 /* Reads which name servers there are now, and watches the path to them. If the resolver files cannot be read, a later

@@ -12,9 +12,11 @@
 
 #include <errno.h>
 
+#include "kernel/link_type.h"
 #include "kernel/neighbours.h"
 #include "pure/next_hop.h"
 #include "route/evaluate.h"
+#include "route/shared_socket.h"
 
 #define PEER_SECONDS             30 /* until a path over a peer is stale: the peer may have moved */
 #define UNREACHABLE_PEER_SECONDS 2  /* the same, if there is no path to the peer */
@@ -52,7 +54,9 @@ static int apply_path_to_peer(struct netns *netns, struct round_cache *cache, co
     const struct question question = { .destination = tunnel->remote, .scope = tunnel->oif, .mark = tunnel->mark };
     struct questions *questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
     struct path outer;
-    const int error = questions == NULL ? ENOMEM : netns_evaluate_in_round(netns, cache, questions, 0, &outer);
+    const int error = questions == NULL
+                          ? ENOMEM
+                          : shared_socket_evaluate_in_round(netns_socket(netns), cache, questions, 0, &outer);
 
     questions_release(questions);
     if (error == 0)
@@ -114,7 +118,7 @@ static int learn_link(struct link_table *links, struct netns *netns, uint32_t in
 {
     const unsigned version = links->version;
     struct link link;
-    const int error = netns_query_link_type(netns, index, &link);
+    const int error = link_type_query_in(netns_handle(netns), index, &link);
 
     if (error == 0)
         link_table_learn(links, &link, version);
@@ -186,17 +190,17 @@ static int query_and_learn_links(struct netns *netns, const struct questions *qu
                                  struct path *ret)
 {
     struct link link = { 0 };
-    int error = netns_evaluate(netns, questions, extras, ret);
+    int error = shared_socket_evaluate(netns_socket(netns), questions, extras, ret);
 
     while (error == 0 && (ret->dependencies.unknown_link != 0 || ret->type_unknown)) {
         const uint32_t unknown = ret->dependencies.unknown_link != 0 ? ret->dependencies.unknown_link : ret->index;
 
         if (unknown == link.index)
             break;
-        error = netns_learn_link(netns, unknown, &link);
+        error = shared_socket_learn_link(netns_socket(netns), unknown, &link);
         if (error != 0 || link.index == 0)
             break;
-        error = netns_evaluate(netns, questions, extras, ret);
+        error = shared_socket_evaluate(netns_socket(netns), questions, extras, ret);
     }
     if (error == 0 && ret->type_unknown && link.index == ret->index)
         ret->type = link.type;
@@ -211,7 +215,7 @@ int full_path_query(struct netns *netns, const struct questions *questions, unsi
     if (error == 0)
         error = follow_peers(netns, &cache, questions, ret);
     if (error == 0)
-        error = netns_settle_flow(netns, questions, ret);
+        error = shared_socket_settle_flow(netns_socket(netns), questions, ret);
     if (error == 0 && (extras & QUERY_NEXT_HOP) != 0)
         error = full_path_find_next_hop(netns, ret);
     round_cache_clear(&cache);

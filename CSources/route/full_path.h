@@ -5,6 +5,7 @@
 /* The path of questions, including what rtnetlink does not know: the types of links, and WireGuard's peers. To read
  * these can wait for RTNL. */
 
+#include "route/evaluate.h"
 #include "route/netns.h"
 
 /* For a monitor, over its socket and with its link table. Returns 0, NETLINK_DENIED or an errno. */

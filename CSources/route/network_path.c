@@ -14,6 +14,7 @@
 
 #include "kernel/source_routes.h"
 #include "route/full_path.h"
+#include "route/shared_socket.h"
 
 /* The indexes of the questions of network_path_questions. The name servers follow. */
 enum { QUESTION_IPV4, QUESTION_IPV6, QUESTION_LOOPBACK_IPV4, QUESTION_LOOPBACK_IPV6, QUESTION_SERVERS };
@@ -69,7 +70,7 @@ static int evaluate_with_extras(struct network_search *search, const struct ques
     const unsigned extras = QUERY_EXPIRY | QUERY_SOURCE;
 
     if (search->rtnetlink == NULL)
-        return netns_evaluate_in_round(search->netns, search->cache, questions, extras, ret);
+        return shared_socket_evaluate_in_round(netns_socket(search->netns), search->cache, questions, extras, ret);
     return full_path_evaluate(search->rtnetlink, search->netns, search->cache, questions, extras, ret);
 }
 
@@ -80,14 +81,14 @@ static int learn_types(struct network_search *search, struct path *path)
     int error = 0;
 
     if (path->type_unknown)
-        error = netns_learn_link(search->netns, path->index, &link);
+        error = shared_socket_learn_link(netns_socket(search->netns), path->index, &link);
     if (error == 0 && link.index != 0) {
         path->type = link.type;
         path->type_unknown = !link_type_is_known(&link);
         path->cable = link_is_cable(&link);
     }
     if (error == 0 && path->unknown_carrier != 0)
-        error = netns_learn_link(search->netns, path->unknown_carrier, &link);
+        error = shared_socket_learn_link(netns_socket(search->netns), path->unknown_carrier, &link);
     if (error == 0 && path->unknown_carrier != 0 && link.index != 0)
         path->carriers |= path_carrier_bits(link.type, link_is_cable(&link));
     return error;
@@ -328,7 +329,7 @@ static struct name_server server_of_question(const struct network_search *search
 
     memcpy(server.zone, question->interface, sizeof server.zone);
     if (server.zone[0] != '\0')
-        server.scope = netns_link_index(search->netns, server.zone);
+        server.scope = shared_socket_link_index(netns_socket(search->netns), server.zone);
     return server;
 }
 

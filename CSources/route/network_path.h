@@ -6,6 +6,7 @@
 
 #include "base/counted.h"
 #include "pure/conffile.h"
+#include "route/evaluate.h"
 #include "route/netns.h"
 
 enum { NETWORK_IPV4, NETWORK_IPV6, NETWORK_FAMILIES };

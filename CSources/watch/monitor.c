@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "kernel/routing_policy.h"
+#include "route/shared_socket.h"
 #include "watch/monitor_state.h"
 
 /* ---- Runs of the source ----------------------------------------------------------------------------------------- */
@@ -103,7 +104,7 @@ static int update_links(struct monitor *monitor, bool lost, bool drained, struct
         error = 0;
     }
     if (error == 0)
-        netns_lend_devices(monitor->service.netns, &monitor->rtnetlink.links);
+        shared_socket_lend_devices(netns_socket(monitor->service.netns), &monitor->rtnetlink.links);
     /* After an overrun the kernel drops messages silently until the queue is read to its end. */
     monitor->links_known = error == 0 && drained;
     changes->dissolve = true;

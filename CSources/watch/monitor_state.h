@@ -46,7 +46,7 @@ enum sharing {
 
 struct monitor {
     struct service service;
-    struct rtnetlink rtnetlink; /* closed if netlink is denied: then netns_evaluate_in_round is used */
+    struct rtnetlink rtnetlink; /* closed if netlink is denied: then shared_socket_evaluate_in_round is used */
     struct event_filter filter;
     struct gateways gateways;
     struct equal_routes equal_routes;

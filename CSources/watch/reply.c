@@ -16,6 +16,7 @@
 #include "pure/path.h"
 #include "route/full_path.h"
 #include "route/route_query.h"
+#include "route/shared_socket.h"
 #include "watch/monitor_state.h"
 
 /* ---- Gateways --------------------------------------------------------------------------------------------------- */
@@ -177,7 +178,8 @@ static int evaluate_without_netlink(struct monitor *monitor, const struct inquir
 
     if (watch->type->evaluate != NULL)
         return watch->type->evaluate(watch, NULL, monitor->service.netns, &monitor->cache, inquiry->questions, ret);
-    return netns_evaluate_in_round(monitor->service.netns, &monitor->cache, inquiry->questions, watch->extras, ret);
+    return shared_socket_evaluate_in_round(netns_socket(monitor->service.netns), &monitor->cache, inquiry->questions,
+                                           watch->extras, ret);
 }
 
 /* Whether the query for the route has shown the whole path: there is none. A source-specific route can be there in

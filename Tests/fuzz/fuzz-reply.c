@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     action = *data % 5;
     replies_begin(data + 1, size - 1);
-    if (rtnetlink_open(&rtnetlink, *data & 0x80 ? RTNETLINK_LINKS : RTNETLINK_ALL) != 0)
+    if (rtnetlink_open(&rtnetlink, *data & 0x80 ? RTNETLINK_LINKS : RTNETLINK_ALL, NULL) != 0)
         abort();
     if (action == 4)
         (void)rtnetlink_read_links(&rtnetlink);

@@ -630,7 +630,7 @@ TEST_WITH(NULL, NULL, new_links_during_a_query_do_not_delay_it)
     assert_true(bridge.carried);
     assert_int_equal(bridge.type, kSCNetworkReachabilityInterfaceTypeVirtual);
     changed = 10;
-    assert_int_equal(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), 0);
+    assert_int_equal(rtnetlink_open(&rtnetlink, RTNETLINK_ALL, NULL), 0);
     assert_int_equal(rtnetlink_read_links(&rtnetlink), 0);
     assert_int_equal(changed, 10 + NETLINK_DUMP_TRIES);
     assert_true(rtnetlink.links.count > 2 * PORTS);

@@ -154,7 +154,7 @@ static struct rtnetlink rtnetlink;
 
 static void start_rtnetlink(void)
 {
-    unit_check(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), "rtnetlink");
+    unit_check(rtnetlink_open(&rtnetlink, RTNETLINK_ALL, NULL), "rtnetlink");
 }
 
 static void note(void *info, const struct message *message)

@@ -744,7 +744,7 @@ TEST(a_former_bridge_port_still_exists)
     namespace_ip("link set dev br up");
     namespace_ip("link set dev c master br");
     watcher_start(&watcher, expect_target("203.0.113.9"));
-    assert_int_equal(rtnetlink_open(&observer.rtnetlink, RTNETLINK_ALL), 0);
+    assert_int_equal(rtnetlink_open(&observer.rtnetlink, RTNETLINK_ALL, NULL), 0);
     assert_int_equal(rtnetlink_read_links(&observer.rtnetlink), 0);
     observer.index = writer_index("c");
     listener = namespace_listen(RTMGRP_LINK);
@@ -777,7 +777,7 @@ TEST(a_link_that_is_up_again_is_not_reported_as_lost)
     questions = questions_create(&item, 1, kSCNetworkReachabilityReasonNone);
     namespace_ip("route add default via 192.0.2.1");
     namespace_set_carrier("a", "b", false);
-    assert_int_equal(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), 0);
+    assert_int_equal(rtnetlink_open(&rtnetlink, RTNETLINK_ALL, NULL), 0);
     assert_int_equal(rtnetlink_read_links(&rtnetlink), 0);
     rtnetlink_drain(&rtnetlink, ignore, NULL, &error);
     assert_int_equal(evaluate_questions(&rtnetlink, &cache, questions, 0, &path), 0);
