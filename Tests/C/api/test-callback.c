@@ -436,10 +436,9 @@ TEST(replacing_the_context_inside_a_callback_keeps_its_own_reference)
 TEST(the_new_context_is_retained_before_the_old_is_released)
 {
     SCNetworkReachabilityContext context = { .info = &hooks.first, .retain = retain_hook, .release = release_hook };
-    SCNetworkReachabilityRef target;
 
     memset(&hooks, 0, sizeof hooks);
-    target = expect_target(FAR);
+    SCNetworkReachabilityRef target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(target, hooked, &context));
     assert_string_equal(hooks.order, "+");
     assert_true(SCNetworkReachabilitySetCallback(target, hooked, &context));
@@ -618,7 +617,7 @@ TEST(a_schedule_ends_in_its_own_mode)
 
 TEST(unscheduling_from_another_loop_is_refused)
 {
-    SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate(), other = SCRunLoopCreate();
 
     bench_open_on(&bench, loop, expect_target(FAR));
     bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
@@ -627,13 +626,11 @@ TEST(unscheduling_from_another_loop_is_refused)
                                                                     kSCRunLoopDefaultMode));
     observer_add_gateway_route();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    SCRunLoopRelease(loop);
-    SCRunLoopRelease(other);
 }
 
 TEST(the_first_of_several_loops_to_see_a_change_reports_it)
 {
-    SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate(), other = SCRunLoopCreate();
 
     bench_open_on(&bench, loop, expect_target(FAR));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, other, kSCRunLoopDefaultMode));
@@ -649,14 +646,12 @@ TEST(the_first_of_several_loops_to_see_a_change_reports_it)
     assert_int_equal(idle_perform(loop), 0);
     assert_int_equal(SCRunLoopPerform(other, 5), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(loop);
-    SCRunLoopRelease(other);
 }
 
 /* A target leaves this loop while its callback is due here: the other loop makes the callback. */
 TEST(a_due_callback_moves_to_another_loop_when_unscheduled)
 {
-    SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate(), other = SCRunLoopCreate();
 
     bench_open_on(&bench, loop, expect_target(FAR));
     bench_open_on(&second, loop, expect_target(OTHER_FAR));
@@ -675,8 +670,6 @@ TEST(a_due_callback_moves_to_another_loop_when_unscheduled)
     assert_int_equal(idle_perform(other), 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(second.target, other, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(loop);
-    SCRunLoopRelease(other);
 }
 
 TEST(a_schedule_keeps_its_loop_alive)

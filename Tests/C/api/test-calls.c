@@ -182,10 +182,8 @@ static void drop_subject(struct subject *subject)
 /* Returns a shared target with a reference. */
 static struct subject *pick_subject(void)
 {
-    struct subject *subject;
-
     pthread_mutex_lock(&shared.slots_lock);
-    subject = retain_subject(shared.slots[draw(SUBJECTS)]);
+    struct subject *subject = retain_subject(shared.slots[draw(SUBJECTS)]);
     pthread_mutex_unlock(&shared.slots_lock);
     return subject;
 }
@@ -420,11 +418,9 @@ static void end_entry(const struct entry *entry)
 
 static void unschedule_one(struct worker *worker)
 {
-    struct entry entry;
-
     if (worker->count == 0)
         return;
-    entry = worker->entries[--worker->count];
+    struct entry entry = worker->entries[--worker->count];
     end_entry(&entry);
 }
 
@@ -508,10 +504,8 @@ static bool schedule_on_own_loop(struct subject *subject)
 
 static void run_own_loop(void)
 {
-    SCRunLoopRunResult result;
-
     worker_here->mortal = true;
-    result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, draw(2) == 0);
+    SCRunLoopRunResult result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, draw(2) == 0);
     worker_here->mortal = false;
     unit_complain_if(worker_here->own_count == 0
                          ? result != kSCRunLoopRunFinished

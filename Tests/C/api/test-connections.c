@@ -239,8 +239,7 @@ TEST(a_vpn_comes)
 /* The packets of the connection still leave over a. */
 TEST(a_vpn_comes_beside_a_rule_for_the_source)
 {
-    namespace_ip("route add default via 192.0.2.1 dev a table 9");
-    namespace_ip("rule add from 192.0.2.2 lookup 9");
+    namespace_ip("route add default via 192.0.2.1 dev a table 9; rule add from 192.0.2.2 lookup 9");
     connect_and_watch();
     namespace_ip("route add 128.0.0.0/1 via 203.0.113.1 dev c");
     EXPECT_CHANGE(&watcher, R);

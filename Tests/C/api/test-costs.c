@@ -44,11 +44,10 @@ TEST(a_target_takes_little_memory)
 {
     static SCNetworkReachabilityRef targets[TARGETS];
     char address[32];
-    size_t before;
 
     require_malloc();
     share_first();
-    before = heap();
+    size_t before = heap();
     for (unsigned i = 0; i < TARGETS; i++) {
         snprintf(address, sizeof address, "10.0.%u.%u", i >> 8, i & 255);
         targets[i] = expect_target(address);
@@ -60,11 +59,9 @@ TEST(a_target_takes_little_memory)
 
 TEST(a_scheduled_target_with_a_callback_takes_little_memory)
 {
-    size_t before;
-
     require_malloc();
     share_first();
-    before = heap();
+    size_t before = heap();
     crowd_watch_ipv4(TARGETS - 1);
     expect_bytes(before, SCHEDULED_BYTES);
 }

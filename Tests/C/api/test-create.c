@@ -108,7 +108,6 @@ TEST(a_pair_needs_one_address_and_one_family)
 TEST(a_name_has_1_to_1024_bytes)
 {
     char name[1026];
-    SCNetworkReachabilityRef target;
 
     forget_error();
     expect_refused(SCNetworkReachabilityCreateWithName(NULL, NULL));
@@ -116,7 +115,7 @@ TEST(a_name_has_1_to_1024_bytes)
     expect_refused(SCNetworkReachabilityCreateWithName(NULL, ""));
     memset(name, 'a', sizeof name);
     name[1024] = '\0';
-    target = SCNetworkReachabilityCreateWithName(NULL, name);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, name);
     assert_non_null(target);
     SCNetworkReachabilityRelease(target);
     name[1024] = 'a';
@@ -179,16 +178,14 @@ TEST(any_other_text_makes_a_name)
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char copy[32];
-        SCNetworkReachabilityRef target;
 
         snprintf(copy, sizeof copy, "%s", names[i]);
-        target = SCNetworkReachabilityCreateWithName(NULL, copy);
+        SCOPED_TARGET target = SCNetworkReachabilityCreateWithName(NULL, copy);
         memset(copy, 'x', sizeof copy); /* it was copied */
         EXPECT(target, 0, NamePending);
         forget_error();
         assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(target, NULL, 0), 0);
         assert_int_equal(SCError(), EMFILE); /* success does not change it */
-        SCNetworkReachabilityRelease(target);
     }
 }
 
@@ -241,14 +238,13 @@ TEST(an_interface_name_has_1_to_15_bytes)
 {
     SCNetworkReachabilityOptions options = good_options();
     char name[16] = "abcdefghijklmno";
-    SCNetworkReachabilityRef target;
 
     options.interfaceName = "";
     expect_options_refused(&options);
     options.interfaceName = "abcdefghijklmnop";
     expect_options_refused(&options);
     options.interfaceName = name;
-    target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
     memset(name, 0, sizeof name);
     EXPECT(target, 0, InterfaceMissing);
     SCNetworkReachabilityRelease(target);
@@ -451,14 +447,10 @@ TEST_WITH(NULL, NULL, the_size_of_a_path_follows_the_rules)
 
 TEST_WITH(NULL, NULL, a_path_holds_all_that_is_known)
 {
-    SCNetworkReachabilityRef target;
-    SCNetworkReachabilityPath path;
-
     namespace_require_pair();
-    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1 mtu 1400 table 77");
-    namespace_ip("rule add from all lookup 77");
-    target = expect_target("198.51.100.7");
-    path = expect_path_of(target);
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1 mtu 1400 table 77; rule add from all lookup 77");
+    SCNetworkReachabilityRef target = expect_target("198.51.100.7");
+    SCNetworkReachabilityPath path = expect_path_of(target);
     assert_int_equal(path.interfaceType, kSCNetworkReachabilityInterfaceTypeVirtual);
     assert_string_equal(path.interfaceName, "a");
     assert_int_equal(path.mtu, 1400);
@@ -482,9 +474,8 @@ TEST_WITH(NULL, NULL, a_path_holds_all_that_is_known)
 TEST(resolved_addresses_are_counted_whole)
 {
     struct sockaddr_storage addresses[2];
-    SCNetworkReachabilityRef target;
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
 
-    target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(target, NULL, 0), 2);
     memset(addresses, 0xa5, sizeof addresses);
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(target, addresses, 1), 2);
@@ -614,9 +605,9 @@ TEST(foreign_pointers_are_refused)
 TEST(other_bad_arguments_are_refused)
 {
     SCNetworkReachabilityContext context = { .version = 1 };
-
     SCOPED_LOOP loop = SCRunLoopCreate();
     SCOPED_TARGET target = expect_target("198.51.100.7");
+
     forget_error();
     assert_false(SCNetworkReachabilityGetFlags(target, NULL));
     expect_error(kSCStatusInvalidArgument);
@@ -680,13 +671,12 @@ TEST(a_shortage_of_descriptors_is_an_errno)
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     descriptors_read(&open);
     for (rlim_t more = 0; !all_went_well && more < 30; more++) {
-        SCNetworkReachabilityRef target;
         SCRunLoopRef loop = NULL;
 
         fewer = before;
         fewer.rlim_cur = (rlim_t)open.highest + 1 + more;
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &fewer), 0);
-        target = SCNetworkReachabilityCreateWithAddress(NULL, any_sockaddr(&address));
+        SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithAddress(NULL, any_sockaddr(&address));
         if (target == NULL)
             assert_int_equal(SCError(), EMFILE);
         else if ((loop = SCRunLoopCreate()) == NULL)
@@ -711,11 +701,10 @@ TEST(a_shortage_of_descriptors_is_an_errno)
 /* Some daemons close all descriptors. */
 TEST(old_and_new_targets_work_after_the_program_has_closed_all_descriptors)
 {
-    SCNetworkReachabilityRef target;
     struct descriptors open;
 
     descriptors_read(&open);
-    target = expect_target("198.51.100.7");
+    SCNetworkReachabilityRef target = expect_target("198.51.100.7");
     descriptors_close_others(&open);
     EXPECT(target, 0, NoRoute);
     EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
@@ -731,9 +720,7 @@ TEST_WITH(NULL, NULL, all_targets_have_one_type)
 
 TEST(references_are_counted)
 {
-    SCNetworkReachabilityRef target;
-
-    target = expect_target("198.51.100.7");
+    SCNetworkReachabilityRef target = expect_target("198.51.100.7");
     assert_ptr_equal(SCNetworkReachabilityRetain(target), target);
     SCNetworkReachabilityRelease(target);
     EXPECT(target, 0, NoRoute);

@@ -93,8 +93,8 @@ TEST(a_callback_that_schedules_again_does_not_keep_a_pass_from_ending)
 {
     struct restart restart = { .loop = SCRunLoopCreate() };
     SCNetworkReachabilityContext context = { 0, &restart, NULL, NULL, NULL };
-
     SCOPED_TARGET target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+
     assert_true(SCNetworkReachabilitySetCallback(target, start_again, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, restart.loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(restart.loop, 0), 1);
@@ -108,9 +108,9 @@ TEST(a_callback_that_schedules_again_does_not_keep_a_pass_from_ending)
 
 TEST(a_second_loop_evaluates_before_it_returns)
 {
-    SCRunLoopRef first = SCRunLoopCreate(), second = SCRunLoopCreate();
-
+    SCOPED_LOOP first = SCRunLoopCreate(), second = SCRunLoopCreate();
     SCOPED_TARGET target = expect_target("198.51.100.1");
+
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, first, kSCRunLoopDefaultMode));
     assert_int_equal(expect_flags_of(target), 0);
     namespace_ip("route add default via 192.0.2.1");
@@ -119,8 +119,6 @@ TEST(a_second_loop_evaluates_before_it_returns)
     assert_int_equal(expect_flags_of(target), R);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, first, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, second, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(first);
-    SCRunLoopRelease(second);
 }
 
 /* ---- After a pass ---- */
@@ -150,11 +148,10 @@ static SCRunLoopRunResult run_until_unscheduled(void *stop)
 {
     SCNetworkReachabilityContext context = { 0, stop, NULL, NULL, NULL };
     SCOPED_TARGET target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
-    SCRunLoopRunResult result;
 
     assert_true(SCNetworkReachabilitySetCallback(target, unschedule, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode));
-    result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 5, 1);
+    SCRunLoopRunResult result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 5, 1);
     return result;
 }
 
@@ -218,16 +215,15 @@ static void *keep_own_loop(void *argument)
 
 TEST(the_loop_of_an_ended_thread_accepts_no_target)
 {
-    SCRunLoopRef loop = NULL;
+    SCOPED_LOOP loop = NULL;
     pthread_t thread;
-
     SCOPED_TARGET target = expect_target("192.0.2.9");
+
     assert_int_equal(pthread_create(&thread, NULL, keep_own_loop, &loop), 0);
     pthread_join(thread, NULL);
     assert_false(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCError(), kSCStatusInvalidArgument);
     assert_int_equal(expect_flags_of(target), R | D);
-    SCRunLoopRelease(loop);
 }
 
 UNIT(.setup = namespace_require_pair)

@@ -218,11 +218,10 @@ static SCNetworkReachabilityRef make_for_socket(void)
 {
     struct sockaddr_storage remote = expect_sockaddr(kind->remote);
     const int fd = socket(remote.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    SCNetworkReachabilityRef target;
 
     ((struct sockaddr_in *)&remote)->sin_port = htons(9);
     assert_int_equal(connect(fd, (const struct sockaddr *)&remote, sizeof remote), 0);
-    target = SCNetworkReachabilityCreateWithSocket(NULL, fd);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithSocket(NULL, fd);
     close(fd);
     return target;
 }
@@ -260,10 +259,8 @@ static SCNetworkReachabilityRef made(void)
 /* The library reads the resolver files now and keeps the contents. */
 static void have_files_read(SCNetworkReachabilityRef target)
 {
-    SCRunLoopRef loop;
-
     descriptors_read(&before);
-    loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
     assert_non_null(loop);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -349,7 +346,6 @@ static void expect_sound(SCNetworkReachabilityRef target)
 static void *use_current(void *target)
 {
     SCRunLoopRef loop = UNDER_FAULT(SCRunLoopGetCurrent());
-    SCRunLoopRunResult result;
 
     unit_complain_if(loop == NULL && !is_refused(), "no loop, and no reason");
     loop = SCRunLoopGetCurrent();
@@ -359,7 +355,7 @@ static void *use_current(void *target)
         unit_complain_if(true, "not scheduled");
         return NULL;
     }
-    result = UNDER_FAULT(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0));
+    SCRunLoopRunResult result = UNDER_FAULT(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0));
     unit_complain_if(result == -1 ? !is_refused() : result != kSCRunLoopRunTimedOut, "another result of a run");
     result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0);
     unit_complain_if(result != kSCRunLoopRunTimedOut, "another result of a run, though nothing fails any more");
@@ -388,11 +384,10 @@ static bool same_descriptors(const struct descriptors *then)
 
 static _Noreturn void run_first(void *(*use)(void *))
 {
-    SCNetworkReachabilityRef target;
     pthread_t thread;
     const long blocks = faults_blocks();
+    SCNetworkReachabilityRef target = make();
 
-    target = make();
     unit_complain_if(target == NULL || pthread_create(&thread, NULL, use, (void *)(uintptr_t)target) != 0, "no thread");
     if (unit_complaint() == NULL)
         pthread_join(thread, NULL);
@@ -495,11 +490,11 @@ TEST(getflags_is_right_or_fails)
 static void get_path(void)
 {
     SCOPED_TARGET target = made();
-    SCNetworkReachabilityPath path, untouched;
+    SCNetworkReachabilityPath untouched;
 
     memset(&untouched, 77, sizeof untouched);
     untouched.size = sizeof untouched;
-    path = untouched;
+    SCNetworkReachabilityPath path = untouched;
     if (UNDER_FAULT(SCNetworkReachabilityGetPath(target, &path))) {
         expect_right_path(path);
     } else {
@@ -517,12 +512,12 @@ TEST(getpath_is_right_or_fails)
 static void wait_until_known(void)
 {
     SCOPED_TARGET target = made();
-    SCNetworkReachabilityPath path, untouched;
+    SCNetworkReachabilityPath untouched;
     int result;
 
     memset(&untouched, 77, sizeof untouched);
     untouched.size = sizeof untouched;
-    path = untouched;
+    SCNetworkReachabilityPath path = untouched;
     result = UNDER_FAULT(SCNetworkReachabilityWait(target, kSCNetworkReachabilityConditionKnown, TIME_LIMIT, &path));
     if (result < 0) {
         expect_refused();
@@ -548,11 +543,8 @@ TEST(a_wait_has_a_result_or_fails)
 /* A bridge whose port is in a sysfs that shows this namespace. */
 static void make_bridge(void)
 {
-    namespace_ip("link add name bridge0 type bridge");
-    namespace_ip("link add name c type veth peer name d");
-    namespace_ip("link set dev c master bridge0 up");
-    namespace_ip("link set dev d up");
-    namespace_ip("address add 203.0.113.2/24 dev bridge0");
+    namespace_ip("link add name bridge0 type bridge; link add name c type veth peer name d");
+    namespace_ip("link set dev c master bridge0 up; link set dev d up; address add 203.0.113.2/24 dev bridge0");
     namespace_set_up("bridge0");
     if (mount("none", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
         SKIP("no sysfs can be mounted here");
@@ -561,11 +553,10 @@ static void make_bridge(void)
 TEST(getpath_reads_devices_or_fails)
 {
     static const struct kind over_bridge = { .remote = "203.0.113.9" };
-    SCNetworkReachabilityRef target;
 
     make_bridge();
     kind = &over_bridge;
-    target = made();
+    SCNetworkReachabilityRef target = made();
     right = expect_path_of(target);
     SCNetworkReachabilityRelease(target);
     sweep(WAYS, get_path);
@@ -819,13 +810,12 @@ static void schedule_from_abroad(void)
 static void create_and_go_abroad(void)
 {
     SCNetworkReachabilityRef target = UNDER_FAULT(make());
-    SCRunLoopRef loop;
 
     if (target == NULL) {
         expect_refused();
         return;
     }
-    loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
     assert_non_null(loop);
     assert_true(set_callback(target, &held));
     assert_int_equal(setns(abroad, CLONE_NEWNET), 0);
@@ -858,7 +848,6 @@ static void expect_event_reported(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
     SCRunLoopRef loop = SCRunLoopCreate();
-    double until;
 
     assert_non_null(loop);
     assert_true(schedule(target, loop));
@@ -867,7 +856,7 @@ static void expect_event_reported(void)
     happen(loop);
     if (UNDER_FAULT(SCRunLoopPerform(loop, 0)) < 0)
         expect_refused();
-    until = watcher_now() + TIME_LIMIT;
+    double until = watcher_now() + TIME_LIMIT;
     while ((reports == 0 || reported_flags != 0) && watcher_now() < until)
         assert_true(SCRunLoopPerform(loop, until - watcher_now()) >= 0);
     if (reports != 1 || reported_flags != 0 || expect_flags_of(target) != 0 || watcher_now() >= until)
@@ -947,14 +936,13 @@ static void lose_carrier_and_messages(SCRunLoopRef loop)
 {
     const struct writer_route other = { .prefix = "203.0.113.0/24", .gateway = "192.0.2.1" };
     const int fd = find_event_socket(), smallest = 1;
-    unsigned dropped;
 
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &smallest, sizeof smallest), 0);
     for (int i = 0; i < 10; i++) {
         unit_check(writer_route(&writer, WRITER_ADD, &other), "writer");
         unit_check(writer_route(&writer, WRITER_DELETE, &other), "writer");
     }
-    dropped = drops(fd);
+    unsigned dropped = drops(fd);
     lose_carrier(loop);
     assert_true(dropped > 0 && drops(fd) > dropped);
 }
@@ -1058,7 +1046,6 @@ static void end_scheduled(SCNetworkReachabilityRef target)
 static void schedule_on_scheduler(void)
 {
     SCNetworkReachabilityRef target = made();
-    int calls;
 
     assert_true(SCNetworkReachabilitySetCallback(target, note_scheduler_call, NULL));
     if (!UNDER_FAULT(set_scheduler(target))) {
@@ -1066,7 +1053,7 @@ static void schedule_on_scheduler(void)
         assert_int_equal(expect_flags_of(target), right.flags);
         assert_true(set_scheduler(target));
     }
-    calls = atomic_load(&scheduler_reports);
+    int calls = atomic_load(&scheduler_reports);
     if (!is_denied()) {
         delete_defaults();
         await_scheduler_call(calls, 0);
@@ -1084,11 +1071,10 @@ TEST(a_target_on_a_scheduler_misses_no_change)
 static void lose_route_on_scheduler(void)
 {
     SCNetworkReachabilityRef target = made();
-    int calls;
 
     assert_true(SCNetworkReachabilitySetCallback(target, note_scheduler_call, NULL));
     assert_true(set_scheduler(target));
-    calls = atomic_load(&scheduler_reports);
+    int calls = atomic_load(&scheduler_reports);
     fault_begin();
     delete_defaults();
     fault_end_after_event(calls);
@@ -1107,14 +1093,13 @@ static void fork_while_scheduled(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
     SCRunLoopRef loop = SCRunLoopCreate();
-    bool is_child;
     pid_t pid;
 
     assert_non_null(loop);
     assert_true(schedule(target, loop));
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
     fault_begin();
-    is_child = child_fork(&pid);
+    bool is_child = child_fork(&pid);
     fault_end();
     if (is_child) {
         SCNetworkReachabilityRelease(target);
@@ -1233,11 +1218,10 @@ static void look_up(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
     SCRunLoopRef loop = SCRunLoopCreate();
-    bool scheduled;
 
     assert_non_null(loop);
     fault_begin();
-    scheduled = schedule(target, loop);
+    bool scheduled = schedule(target, loop);
     if (scheduled)
         fault_end_after_lookup(target);
     else

@@ -93,8 +93,7 @@ TEST(there_is_no_way_without_a_default_route)
 
 TEST(each_family_has_its_own_default_path)
 {
-    namespace_ip("route add default via 192.0.2.1 metric 7");
-    namespace_ip("-6 route add default via 2001:db8:c::1 metric 9");
+    namespace_ip("route add default via 192.0.2.1 metric 7; -6 route add default via 2001:db8:c::1 metric 9");
     expect_ways("a c");
     assert_int_equal(view.network.ipv4.flags, R);
     assert_int_equal(view.network.ipv4.interfaceIndex, if_nametoindex("a"));
@@ -127,11 +126,8 @@ TEST(a_default_route_for_packets_from_a_prefix_counts)
 /* Out of the interface, the kernel's reply would be an on-link route, with the first address. */
 TEST(a_rule_for_packets_out_of_an_interface_does_not_change_the_source_of_others)
 {
-    namespace_ip("address delete 192.0.2.2/24 dev a");
-    namespace_ip("address add 10.98.0.1/32 dev a");
-    namespace_ip("address add 192.0.2.2/24 dev a");
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("rule add priority 101 oif a unreachable");
+    namespace_ip("address delete 192.0.2.2/24 dev a; address add 10.98.0.1/32 dev a; address add 192.0.2.2/24 dev a");
+    namespace_ip("route add default via 192.0.2.1; rule add priority 101 oif a unreachable");
     expect_ways("a");
     expect_address(&view.network.ipv4.source, "192.0.2.2");
     expect_address(&view.ways[0].ipv4.source, "192.0.2.2");
@@ -139,17 +135,14 @@ TEST(a_rule_for_packets_out_of_an_interface_does_not_change_the_source_of_others
 
 static void add_third_pair(void)
 {
-    namespace_ip("link add name e type veth peer name f");
-    namespace_ip("address add 198.18.0.2/24 dev e");
-    namespace_ip("link set dev e up");
+    namespace_ip("link add name e type veth peer name f; address add 198.18.0.2/24 dev e; link set dev e up");
     namespace_set_carrier("e", "f", true);
 }
 
 TEST(other_interfaces_follow_by_metric)
 {
     add_third_pair();
-    namespace_ip("route add default via 203.0.113.1 metric 30");
-    namespace_ip("route add default via 198.18.0.1 metric 20");
+    namespace_ip("route add default via 203.0.113.1 metric 30; route add default via 198.18.0.1 metric 20");
     namespace_ip("route add default via 192.0.2.1 metric 10");
     expect_ways("a e c");
     assert_int_equal(view.ways[2].ipv4.metric, 30);
@@ -195,10 +188,8 @@ TEST_EACH(order, order_rows)
 /* Longer prefixes lead the samples of that half over the interface that the kernel chooses. */
 TEST(half_of_a_default_route_makes_another_interface_a_way)
 {
-    namespace_ip("-6 route add default via 2001:db8::1");
-    namespace_ip("-6 route add 4000::/2 via 2001:db8::1");
-    namespace_ip("-6 route add 2000::/3 via 2001:db8::1");
-    namespace_ip("-6 route add ::/1 via 2001:db8:c::1");
+    namespace_ip("-6 route add default via 2001:db8::1; -6 route add 4000::/2 via 2001:db8::1");
+    namespace_ip("-6 route add 2000::/3 via 2001:db8::1; -6 route add ::/1 via 2001:db8:c::1");
     expect_ways("a c");
     assert_int_equal(view.ways[1].ipv6.flags, R);
     expect_address(&view.ways[1].ipv6.gateway, "2001:db8:c::1");
@@ -210,10 +201,8 @@ TEST(half_of_a_default_route_counts_beside_one_for_packets_from_a_prefix)
 {
     SCOPED_TARGET bound = expect_bound("::", "c");
 
-    namespace_ip("-6 route add default via 2001:db8::1");
-    namespace_ip("-6 route add 4000::/3 via 2001:db8::1");
-    namespace_ip("-6 route add ::/1 via 2001:db8:c::1");
-    namespace_ip("-6 route add unreachable ::/1 from 2001:db8:c::2");
+    namespace_ip("-6 route add default via 2001:db8::1; -6 route add 4000::/3 via 2001:db8::1");
+    namespace_ip("-6 route add ::/1 via 2001:db8:c::1; -6 route add unreachable ::/1 from 2001:db8:c::2");
     assert_int_equal(expect_flags_of(bound), R);
     expect_ways("a c");
     expect_address(&view.ways[1].ipv6.gateway, "2001:db8:c::1");
@@ -222,10 +211,8 @@ TEST(half_of_a_default_route_counts_beside_one_for_packets_from_a_prefix)
 /* For IPv6, a socket would find it, too. */
 TEST(half_of_an_ipv4_default_route_makes_another_interface_a_way)
 {
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("route add 0.0.0.0/8 via 192.0.2.1");
-    namespace_ip("route add 1.0.0.0/8 via 192.0.2.1");
-    namespace_ip("route add 0.0.0.0/1 via 203.0.113.1");
+    namespace_ip("route add default via 192.0.2.1; route add 0.0.0.0/8 via 192.0.2.1");
+    namespace_ip("route add 1.0.0.0/8 via 192.0.2.1; route add 0.0.0.0/1 via 203.0.113.1");
     expect_ways("a c");
     expect_address(&view.ways[1].ipv4.gateway, "203.0.113.1");
 }
@@ -261,22 +248,17 @@ TEST(a_default_route_for_packets_from_a_prefix_makes_another_interface_a_way)
 
 TEST(an_interface_without_a_carrier_is_no_way)
 {
-    namespace_ip("route add default via 192.0.2.1 metric 1");
-    namespace_ip("route add default via 203.0.113.1 metric 2");
+    namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 2");
     namespace_set_carrier("c", "d", false);
     expect_ways("a");
 }
 
 TEST(a_bridge_is_a_way_and_its_port_is_not)
 {
-    namespace_ip("link add name br type bridge");
-    namespace_ip("link add name p type veth peer name q");
-    namespace_ip("link set dev p master br");
-    namespace_ip("link set dev p up");
-    namespace_ip("link set dev q up");
+    namespace_ip("link add name br type bridge; link add name p type veth peer name q; link set dev p master br");
+    namespace_ip("link set dev p up; link set dev q up");
     namespace_set_up("br");
-    namespace_ip("address add 198.18.1.2/24 dev br");
-    namespace_ip("route add default via 198.18.1.1");
+    namespace_ip("address add 198.18.1.2/24 dev br; route add default via 198.18.1.1");
     namespace_ip("route add default dev p metric 50");
     expect_ways("br");
 }
@@ -285,8 +267,7 @@ static void add_vrf(void)
 {
     if (!namespace_try_ip("link add name v type vrf table 10"))
         SKIP("this kernel makes no VRF");
-    namespace_ip("address add 10.99.0.1/32 dev v");
-    namespace_ip("link set dev v up");
+    namespace_ip("address add 10.99.0.1/32 dev v; link set dev v up");
     add_third_pair();
     namespace_ip("link set dev e master v");
 }
@@ -294,8 +275,7 @@ static void add_vrf(void)
 TEST(the_port_of_a_vrf_is_a_way_and_the_vrf_is_not)
 {
     add_vrf();
-    namespace_ip("route add default via 192.0.2.1 metric 1");
-    namespace_ip("route add default via 198.18.0.1 metric 20 vrf v");
+    namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 198.18.0.1 metric 20 vrf v");
     expect_ways("a e");
     expect_address(&view.ways[1].ipv4.gateway, "198.18.0.1");
 }
@@ -304,8 +284,7 @@ TEST(the_port_of_a_vrf_is_a_way_and_the_vrf_is_not)
 TEST(a_vrf_does_not_change_the_ways_outside)
 {
     add_vrf();
-    namespace_ip("route add default via 192.0.2.1 metric 1");
-    namespace_ip("route add default via 203.0.113.1 metric 20");
+    namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 20");
     expect_ways("a c");
     expect_address(&view.ways[0].ipv4.source, "192.0.2.2");
     expect_address(&view.ways[1].ipv4.source, "203.0.113.2");
@@ -335,18 +314,15 @@ TEST(a_tunnel_names_the_type_of_what_carries_it)
  * shows that both are virtual, which is enough for the flags. */
 static int require_macvlan_on_tap(void)
 {
-    int tap;
-
     fake_sysfs_require();
-    tap = namespace_add_tap("t");
+    int tap = namespace_add_tap("t");
     if (tap < 0)
         SKIP("no /dev/net/tun here");
     namespace_ip("link set dev t up");
     if (!namespace_try_ip("link add name m link t type macvlan"))
         SKIP("this kernel has no macvlan");
     namespace_set_up("m");
-    namespace_ip("address add 198.18.2.2/24 dev m");
-    namespace_ip("route add default via 198.18.2.1");
+    namespace_ip("address add 198.18.2.2/24 dev m; route add default via 198.18.2.1");
     return tap;
 }
 
@@ -377,8 +353,7 @@ TEST(a_smaller_array_gets_the_first_ways)
 {
     SCOPED_TARGET target = network_target();
 
-    namespace_ip("route add default via 192.0.2.1 metric 1");
-    namespace_ip("route add default via 203.0.113.1 metric 2");
+    namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 2");
     view = (struct view){ .network = kSCNetworkReachabilityNetworkInitializer };
     assert_true(SCNetworkReachabilityGetNetwork(target, &view.network, view.ways, sizeof view.ways[0], 1));
     assert_int_equal(view.network.wayCount, 2);
@@ -420,7 +395,7 @@ static void expect_refused(SCNetworkReachabilityRef target, SCNetworkReachabilit
 
 TEST(bad_arguments_are_refused)
 {
-    SCNetworkReachabilityRef target = network_target(), plain = expect_target("0.0.0.0");
+    SCOPED_TARGET target = network_target(), plain = expect_target("0.0.0.0");
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer, small = { 0 };
     SCNetworkReachabilityWay way;
 
@@ -431,8 +406,6 @@ TEST(bad_arguments_are_refused)
     expect_refused(target, &network, &way, sizeof way - 1);
     expect_refused(target, &network, &way, 5000);
     expect_refused(plain, &network, &way, sizeof way);
-    SCNetworkReachabilityRelease(target);
-    SCNetworkReachabilityRelease(plain);
 }
 
 TEST(only_the_plain_default_path_has_the_option)
@@ -564,8 +537,7 @@ TEST(the_first_pass_makes_one_callback)
 
 TEST(the_chosen_way_is_known_before_the_first_callback)
 {
-    namespace_ip("route add default via 192.0.2.1 metric 1");
-    namespace_ip("route add default via 203.0.113.1 metric 2");
+    namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 2");
     open_watcher();
     expect_ways_of(watcher.target, "a");
     assert_int_equal(view.network.ipv4.flags, R);
@@ -599,8 +571,7 @@ TEST(a_family_that_comes_makes_a_callback)
 
 TEST(another_source_address_makes_a_callback)
 {
-    namespace_ip("address add 192.0.2.3/24 dev a");
-    namespace_ip("route add default via 192.0.2.1 src 192.0.2.2");
+    namespace_ip("address add 192.0.2.3/24 dev a; route add default via 192.0.2.1 src 192.0.2.2");
     expect_first_ways("a");
     namespace_ip("route replace default via 192.0.2.1 src 192.0.2.3");
     expect_callback("a");
@@ -609,8 +580,7 @@ TEST(another_source_address_makes_a_callback)
 
 TEST(another_gateway_of_an_interface_that_is_not_chosen_makes_a_callback)
 {
-    namespace_ip("route add default via 192.0.2.1 metric 1");
-    namespace_ip("route add default via 203.0.113.1 metric 2");
+    namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 2");
     expect_first_ways("a c");
     namespace_ip("route replace default via 203.0.113.9 metric 2");
     expect_callback("a c");
@@ -626,8 +596,7 @@ TEST(the_gateways_of_equal_default_routes_change_the_chosen_way)
 
     namespace_ip("neigh replace 192.0.2.1 dev a lladdr 02:00:00:00:00:01 nud reachable");
     namespace_ip("neigh replace 203.0.113.1 dev c lladdr 02:00:00:00:00:01 nud reachable");
-    namespace_ip("route add default via 192.0.2.1 metric 5");
-    namespace_ip("route append default via 203.0.113.1 metric 5");
+    namespace_ip("route add default via 192.0.2.1 metric 5; route append default via 203.0.113.1 metric 5");
     open_watcher();
     (void)idle_perform(watcher.loop);
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
@@ -674,8 +643,7 @@ TEST(a_route_that_is_no_default_makes_no_callback)
 {
     namespace_ip("route add default via 192.0.2.1");
     expect_first_ways("a");
-    namespace_ip("route add 198.51.100.0/24 via 203.0.113.1");
-    namespace_ip("link set dev a mtu 1400");
+    namespace_ip("route add 198.51.100.0/24 via 203.0.113.1; link set dev a mtu 1400");
     expect_no_callback();
 }
 
@@ -736,12 +704,10 @@ TEST(a_mount_elsewhere_makes_no_callback)
 /* The kernel reports a mount once to each reader. */
 TEST(a_mount_is_noticed_although_the_program_polls_the_loop_first)
 {
-    struct pollfd poller;
-
     etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
     expect_first_ways("");
     expect_no_callback(); /* on a slow machine, a later evaluation is due by now */
-    poller = (struct pollfd){ .fd = SCRunLoopGetFileDescriptor(watcher.loop), .events = POLLIN };
+    struct pollfd poller = (struct pollfd){ .fd = SCRunLoopGetFileDescriptor(watcher.loop), .events = POLLIN };
     assert_int_equal(poll(&poller, 1, 0), 0);
     etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
     for (int i = 0; i < 3; i++)
@@ -813,8 +779,7 @@ TEST(an_expired_default_makes_a_callback)
 /* Only the message about the neighbour announces that IPv6 prefers the other way. The target's own path is IPv4's. */
 TEST(an_ipv6_gateway_that_fails_and_comes_back_makes_a_callback)
 {
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1 metric 1");
+    namespace_ip("route add default via 192.0.2.1; -6 route add default via 2001:db8::1 metric 1");
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2");
     namespace_ip("neigh add 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud permanent");
     namespace_ip("neigh add 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable");
@@ -831,8 +796,7 @@ TEST(an_ipv6_gateway_that_fails_and_comes_back_makes_a_callback)
 /* The route to 4000::/3 leads to one of the addresses that stand for the default route. */
 TEST(an_ipv6_gateway_that_is_on_no_way_and_fails_makes_a_callback)
 {
-    namespace_ip("-6 route add prohibit default metric 20");
-    namespace_ip("-6 route add 4000::/3 via 2001:db8:c::1");
+    namespace_ip("-6 route add prohibit default metric 20; -6 route add 4000::/3 via 2001:db8:c::1");
     namespace_ip("neigh add 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud reachable extern_learn");
     expect_first_ways("");
     assert_int_equal(view.network.ipv6.reason, kSCNetworkReachabilityReasonNoRoute);
@@ -848,8 +812,7 @@ TEST(an_ipv6_gateway_that_is_on_no_way_and_fails_makes_a_callback)
 TEST(an_ipv6_gateway_of_the_name_server_that_fails_makes_a_callback)
 {
     etc_write(ETC_RESOLV_CONF, "nameserver 2001:db8:f::53\n");
-    namespace_ip("-6 route add unreachable 2001:db8::/32");
-    namespace_ip("-6 route add 2001:db8:f::/64 via 2001:db8::1");
+    namespace_ip("-6 route add unreachable 2001:db8::/32; -6 route add 2001:db8:f::/64 via 2001:db8::1");
     namespace_ip("neigh add 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable extern_learn");
     expect_first_ways("");
     assert_int_equal(view.network.nameServerIsReachable, 1);
@@ -977,8 +940,7 @@ TEST(a_second_loop_that_is_not_driven_hides_no_way)
 {
     SCOPED_LOOP other = SCRunLoopCreate();
 
-    namespace_ip("route add default via 192.0.2.1 metric 1");
-    namespace_ip("route add default via 203.0.113.1 metric 2");
+    namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 2");
     expect_first_ways("a c");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     expect_ways_of(watcher.target, "a c");

@@ -58,10 +58,8 @@ static SCNetworkReachabilityRef make_due(struct queue *queue, struct listener *l
 /* Opens the queue, and takes the work of a new target from it. */
 static SCNetworkReachabilityRef open_and_take(struct queue *queue, struct listener *listener, struct queue_work *work)
 {
-    SCNetworkReachabilityRef target;
-
     queue_open(queue, 0);
-    target = expect_target(FAR);
+    SCNetworkReachabilityRef target = expect_target(FAR);
     listener_set(listener, queue, target);
     assert_true(queue_set(queue, target));
     observer_add_gateway_route();
@@ -303,11 +301,10 @@ static long heap(void)
 TEST(work_never_run_leaks_one_argument_only)
 {
     const long limit = 256; /* bytes for each: the argument of a work, not a target or a schedule */
-    long before;
 
     schedule_and_release(100);
     atomic_store(&freed, 0);
-    before = heap();
+    long before = heap();
     schedule_and_release(MANY);
     assert_int_equal(atomic_load(&freed), MANY);
     if (heap() > before + limit * MANY)
@@ -518,15 +515,13 @@ static void check(SCBoolean done)
 /* Its hooks count in the queue. Its perform first calls `inside`. */
 static void busy_open(void (*inside)(void))
 {
-    SCNetworkReachabilityScheduler scheduler;
-
     memset(&busy, 0, sizeof busy);
     queue_open(&busy.queue, 0);
     queue_open(&busy.other, 0);
     busy.loop = SCRunLoopCreate();
     busy.inside = inside;
     assert_int_equal(sem_init(&busy.performed, 0, 0), 0);
-    scheduler = queue_scheduler(&busy.queue);
+    SCNetworkReachabilityScheduler scheduler = queue_scheduler(&busy.queue);
     scheduler.perform = perform_busily;
     busy.target = expect_target(FAR);
     listener_set(&busy.listener, NULL, busy.target);

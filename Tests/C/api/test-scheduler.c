@@ -52,11 +52,9 @@ TEST(a_change_seen_by_a_getter_is_reported_when_it_is_reversed)
 
 TEST(a_scheduler_without_perform_is_refused)
 {
-    SCNetworkReachabilityScheduler scheduler;
-
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     assert_true(bench_unschedule(&bench));
-    scheduler = queue_scheduler(&bench.queue);
+    SCNetworkReachabilityScheduler scheduler = queue_scheduler(&bench.queue);
     scheduler.perform = NULL;
     bench_expect_refused(SCNetworkReachabilitySetScheduler(bench.target, &scheduler));
     assert_int_equal(atomic_load(&bench.queue.releases), 1); /* no hook of the refused one was called */
@@ -68,11 +66,9 @@ TEST(a_scheduler_without_perform_is_refused)
 
 TEST(a_scheduler_of_another_version_is_refused)
 {
-    SCNetworkReachabilityScheduler scheduler;
-
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     assert_true(bench_unschedule(&bench));
-    scheduler = queue_scheduler(&bench.queue);
+    SCNetworkReachabilityScheduler scheduler = queue_scheduler(&bench.queue);
     for (long version = -1; version <= 1; version += 2) {
         scheduler.version = version;
         bench_expect_refused(SCNetworkReachabilitySetScheduler(bench.target, &scheduler));
@@ -236,12 +232,11 @@ static void call_hook(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
 static SCNetworkReachabilityRef begin_with_hooks(bool retain, bool release)
 {
     SCNetworkReachabilityScheduler scheduler = { .info = &hooks.first, .perform = perform_hook };
-    SCNetworkReachabilityRef target;
 
     memset(&hooks, 0, sizeof hooks);
     scheduler.retain = retain ? retain_hook : NULL;
     scheduler.release = release ? release_hook : NULL;
-    target = expect_target(FAR);
+    SCNetworkReachabilityRef target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(target, call_hook, NULL));
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     memset(&scheduler, 0xff, sizeof scheduler); /* it was copied */
@@ -613,12 +608,11 @@ static void change_many_times(unsigned threads)
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
     const int rounds = unit_is_under(NULL) && !unit_is_under("plain") ? 500 : 5000;
-    SCNetworkReachabilityRef target;
 
     memset(&many, 0, sizeof many);
     assert_int_equal(sem_init(&many.called, 0, 0), 0);
     queue_open(&many.queue, threads);
-    target = expect_target(FAR);
+    SCNetworkReachabilityRef target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(target, note, NULL));
     assert_true(queue_set(&many.queue, target));
     for (int i = 0; i < rounds; i++) {

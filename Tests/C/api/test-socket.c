@@ -118,7 +118,6 @@ TEST(a_socket_that_has_no_other_end_is_refused)
 
 TEST_EACH(a_socket_is_the_pair_of_its_addresses, families)
 {
-    SCNetworkReachabilityPath path;
     char text[512];
 
     add_default(row);
@@ -126,7 +125,7 @@ TEST_EACH(a_socket_is_the_pair_of_its_addresses, families)
     EXPECT(target, R, None);
     EXPECT_SOURCE(target, row->near);
     EXPECT_INTERFACE(target, "a");
-    path = expect_path_of(target);
+    SCNetworkReachabilityPath path = expect_path_of(target);
     assert_int_equal(path.addressCount, 1);
     assert_int_equal(path.flow, 0);
     SCNetworkReachabilityGetDescription(target, text, sizeof text);
@@ -138,7 +137,7 @@ TEST_EACH(a_socket_is_the_pair_of_its_addresses, families)
 /* A rule prohibits the packets of one socket and not those of a like one. */
 static void expect_prohibited(const char *rule, int prohibited, int allowed)
 {
-    SCNetworkReachabilityRef target = target_of(prohibited), other = target_of(allowed);
+    SCOPED_TARGET target = target_of(prohibited), other = target_of(allowed);
 
     EXPECT(target, R, None);
     namespace_ip("rule add %s prohibit", rule);
@@ -147,8 +146,6 @@ static void expect_prohibited(const char *rule, int prohibited, int allowed)
     assert_int_equal(expect_path_of(other).flow, 0); /* a socket says all that rules can select by */
     namespace_ip("rule del %s prohibit", rule);
     EXPECT(target, R, None);
-    SCNetworkReachabilityRelease(target);
-    SCNetworkReachabilityRelease(other);
 }
 
 static int udp_with_option(int level, int option, int value)
@@ -163,15 +160,13 @@ static int udp_with_option(int level, int option, int value)
 
 TEST(rules_select_by_all_that_the_socket_says)
 {
-    int owned;
-
     add_default(&families[0]);
     expect_prohibited("ipproto udp dport 53", udp_socket(NULL, 0, FAR_IPV4, 53), udp_socket(NULL, 0, FAR_IPV4, 54));
     expect_prohibited("ipproto udp sport 4000", udp_socket("0.0.0.0", 4000, FAR_IPV4, 53),
                       udp_socket("0.0.0.0", 4001, FAR_IPV4, 53));
     expect_prohibited("fwmark 7", udp_with_option(SOL_SOCKET, SO_MARK, 7), udp_with_option(0, 0, 0));
     expect_prohibited("tos 0x10", udp_with_option(IPPROTO_IP, IP_TOS, 0x10), udp_with_option(0, 0, 0));
-    owned = udp_with_option(0, 0, 0);
+    int owned = udp_with_option(0, 0, 0);
     if (fchown(owned, 1000, 0) != 0)
         SKIP("this user namespace has no user 1000");
     expect_prohibited("uidrange 1000-1000", owned, udp_with_option(0, 0, 0));
@@ -214,17 +209,15 @@ TEST_EACH(a_socket_that_is_bound_to_a_device_takes_its_routes, families)
 static int open_connection(int *ret_listening)
 {
     const int here = namespace_keep();
-    int there, listening, fd;
+    int fd;
 
     assert_true(namespace_enter());
-    there = namespace_keep();
-    listening = open_socket(AF_INET, SOCK_STREAM);
+    int there = namespace_keep();
+    int listening = open_socket(AF_INET, SOCK_STREAM);
     namespace_go(here);
     namespace_ip("link set dev b netns /proc/%d/fd/%d", getpid(), there);
     namespace_go(there);
-    namespace_ip("link set dev lo up");
-    namespace_ip("link set dev b up");
-    namespace_ip("address add 192.0.2.1/24 dev b");
+    namespace_ip("link set dev lo up; link set dev b up; address add 192.0.2.1/24 dev b");
     namespace_ip("address add " FAR_IPV4 " dev lo");
     bind_socket(listening, "0.0.0.0", 80);
     assert_int_equal(listen(listening, 1), 0);
@@ -255,10 +248,10 @@ static void expect_established(int fd)
 /* TCP says that all is well. */
 TEST(a_better_default_route_makes_the_source_of_a_connection_foreign)
 {
-    int fd, listening;
+    int listening;
 
     add_default(&families[0]);
-    fd = open_connection(&listening);
+    int fd = open_connection(&listening);
     watcher_start(&watcher, SCNetworkReachabilityCreateWithSocket(NULL, fd));
     assert_int_equal(watcher.calls, 0);
     assert_int_equal(expect_path_of(watcher.target).flow, 0);
@@ -302,8 +295,7 @@ TEST(a_change_of_the_flow_alone_reaches_all_that_share_an_answer)
     watcher_start(&one, target_of(udp_socket("10.99.0.9", 4000, "198.51.100.7", 53)));
     watcher_schedule_on(&other, target_of(udp_socket("10.99.0.9", 4001, "198.51.100.8", 53)), one.loop);
     EXPECT_QUIET(&one);
-    namespace_ip("address del 10.99.0.9/32 dev a");
-    namespace_ip("address add 10.99.0.9/32 dev c");
+    namespace_ip("address del 10.99.0.9/32 dev a; address add 10.99.0.9/32 dev c");
     assert_true(idle_perform(one.loop) >= 0);
     assert_int_equal(one.calls, 1);
     assert_int_equal(other.calls, 1);
@@ -358,14 +350,13 @@ static const struct early_change {
 TEST_EACH(a_change_before_the_first_pass_is_reported_once, early_changes)
 {
     const struct family *family = &families[0];
-    SCNetworkReachabilityRef target;
 
     add_default(family);
     if (row->stays) {
         namespace_ip("rule add from %s table 100", family->near);
         namespace_ip("route add default via %s table 100", family->gateway);
     }
-    target = target_of(udp_socket(family->near, 4000, family->far, 53));
+    SCNetworkReachabilityRef target = target_of(udp_socket(family->near, 4000, family->far, 53));
     for (const char *step = row->order; *step != '\0'; step++) {
         if (*step == 'S')
             watcher_schedule(&watcher, target);
@@ -396,14 +387,13 @@ static unsigned long count_queries(void)
 static void schedule_many(const struct family *family)
 {
     for (uint16_t i = 0; i < MANY; i++) {
-        SCNetworkReachabilityRef target;
         char far[INET6_ADDRSTRLEN];
 
         if (family->ip[0] == '-')
             snprintf(far, sizeof far, "2001:db8:7::%x", i + 1);
         else
             snprintf(far, sizeof far, "198.51.%d.%d", 100 + i / 250, 1 + i % 250);
-        target = target_of(udp_socket(family->near, 80, far, (uint16_t)(2000 + i)));
+        SCNetworkReachabilityRef target = target_of(udp_socket(family->near, 80, far, (uint16_t)(2000 + i)));
         if (i == 0)
             watcher_start(&many.watchers[i], target);
         else
@@ -431,12 +421,10 @@ static void settle(void)
 
 TEST_EACH(many_connections_with_one_local_address_share_their_queries, families)
 {
-    unsigned long before;
-
     add_default(row);
     schedule_many(row);
     expect_all(0, R);
-    before = count_queries();
+    unsigned long before = count_queries();
     add_better(row);
     settle();
     expect_all(1, R);

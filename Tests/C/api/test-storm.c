@@ -275,11 +275,10 @@ TEST_EACH(calls_stay_on_their_schedule_while_the_callback_is_set_and_cleared, pl
 {
     static struct listener listener;
     const unsigned rounds = rounds_wanted() * 10;
-    SCNetworkReachabilityRef target;
 
     storm_begin(row->place);
     listener = storm_listener();
-    target = expect_target("198.51.100.7");
+    SCNetworkReachabilityRef target = expect_target("198.51.100.7");
     schedule(target);
     for (unsigned i = 0; i < rounds && unit_complaint() == NULL; i++) {
         listener_set(&listener, target, listener_called);
@@ -326,7 +325,6 @@ static void wait_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFl
 static void end_queued(enum ending ending)
 {
     SCNetworkReachabilityContext context = { 0 };
-    SCNetworkReachabilityRef other;
 
     atomic_store(&queued.first, -1);
     for (int i = 0; i < 2; i++) {
@@ -337,7 +335,7 @@ static void end_queued(enum ending ending)
     assert_int_equal(pthread_create(&storm.driver, NULL, drive, storm.loop), 0);
     unit_check(writer_route(&storm.writer, WRITER_ADD, &default_route), "default route");
     time_limit_await(&queued.entered, "no callback came");
-    other = queued.targets[1 - atomic_load(&queued.first)];
+    SCNetworkReachabilityRef other = queued.targets[1 - atomic_load(&queued.first)];
     end_callbacks(ending, other, NULL);
     if (ending == RELEASE)
         SCNetworkReachabilityRelease(other);
@@ -395,11 +393,9 @@ static const SCNetworkReachabilityFlags cycle[] = { R, R | D, 0 };
 
 static void check_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    unsigned number;
-
     (void)target, (void)info;
     unit_complain_if(atomic_fetch_add(&several.inside, 1) != 0, "calls on two loops at a time");
-    number = atomic_fetch_add(&several.calls, 1);
+    unsigned number = atomic_fetch_add(&several.calls, 1);
     unit_complain_if(flags != cycle[number % 3], "a change that was reported before, or in the wrong order");
     if (number % 8 == 0)
         sched_yield(); /* the next change is made while this call lasts */
@@ -428,10 +424,9 @@ TEST(several_loops_report_each_change_once_and_in_order)
 {
     struct writer writer;
     const unsigned rounds = rounds_wanted() * 5; /* a late result that replaces a newer one is rare */
-    unsigned index;
 
     namespace_require_pair();
-    index = writer_index("a");
+    unsigned index = writer_index("a");
     unit_check(writer_open(&writer), "writer");
     SCOPED_TARGET target = expect_target("198.51.100.7");
     assert_true(SCNetworkReachabilitySetCallback(target, check_change, NULL));

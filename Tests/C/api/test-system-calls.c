@@ -53,18 +53,14 @@ static bool is_of_allocator(uint64_t number)
 /* In the child: kill(2) of no process marks the begin and the end. */
 static void use_once(const char *address)
 {
-    SCRunLoopRef loop;
-    SCNetworkReachabilityRef target;
-    bool worked;
-
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
         _exit(2);
     raise(SIGSTOP);
     syscall(SYS_kill, 0, -1);
-    loop = SCRunLoopCreate();
-    target = SCNetworkReachabilityCreateWithName(NULL, address);
-    worked = SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode) &&
-             SCRunLoopPerform(loop, 0) >= 0;
+    SCRunLoopRef loop = SCRunLoopCreate();
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, address);
+    bool worked = SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode) &&
+                  SCRunLoopPerform(loop, 0) >= 0;
     syscall(SYS_kill, 0, -1);
     SCNetworkReachabilityRelease(target);
     SCRunLoopRelease(loop);

@@ -126,8 +126,7 @@ static void replace_gateway(void)
 
 static void replace_source(void)
 {
-    namespace_ip("address add 192.0.2.77/24 dev a");
-    namespace_ip("route replace default via 192.0.2.1 src 192.0.2.77");
+    namespace_ip("address add 192.0.2.77/24 dev a; route replace default via 192.0.2.1 src 192.0.2.77");
 }
 
 static void replace_interface(void)

@@ -72,8 +72,7 @@ static bool make_link(const struct kind *kind)
     for (size_t i = 0; i < 3 && kind->commands[i] != NULL; i++)
         if (!namespace_try_ip("%s", kind->commands[i]))
             return false;
-    namespace_ip("address add 198.51.100.2/24 dev x");
-    namespace_ip("link set dev x up");
+    namespace_ip("address add 198.51.100.2/24 dev x; link set dev x up");
     return true;
 }
 
@@ -88,14 +87,13 @@ static void expect_way(const struct kind *kind, const SCNetworkReachabilityWay *
 /* The first evaluation does not wait for RTNL, so it does not always know the type. But what it knows is right. */
 static void expect_one_type(const struct kind *kind)
 {
-    SCNetworkReachabilityWay first, later, queried;
     SCOPED_TARGET target = network_target();
 
     watcher_schedule(&watcher, network_target());
-    first = way_of(watcher.target);
+    SCNetworkReachabilityWay first = way_of(watcher.target);
     (void)idle_perform(watcher.loop);
-    later = way_of(watcher.target);
-    queried = way_of(target);
+    SCNetworkReachabilityWay later = way_of(watcher.target);
+    SCNetworkReachabilityWay queried = way_of(target);
     if (kind->is_known_at_once && !first.interfaceTypeIsKnown)
         fail_msg("%s: the type is not known at first", kind->name);
     if (first.interfaceTypeIsKnown)
@@ -162,16 +160,12 @@ TEST(a_veth_to_another_namespace_is_a_cable)
 
 TEST(a_tunnel_knows_that_a_cable_carries_it)
 {
-    SCNetworkReachabilityWay way;
-
     if (!namespace_try_ip("link add name x type ipip remote 192.0.2.1 local 192.0.2.2"))
         SKIP("this kernel has no ipip");
-    namespace_ip("address add 198.51.100.2/24 dev x");
-    namespace_ip("link set dev x up");
-    namespace_ip("route add default dev x");
+    namespace_ip("address add 198.51.100.2/24 dev x; link set dev x up; route add default dev x");
     watcher_schedule(&watcher, network_target());
     (void)idle_perform(watcher.loop);
-    way = way_of(watcher.target);
+    SCNetworkReachabilityWay way = way_of(watcher.target);
     assert_int_equal(way.ipv4CarrierTypes, 1u << TYPE(Virtual));
     assert_int_equal(way.ipv4CarrierIsCable, 1);
     assert_int_equal(way.interfaceIsCable, 0);

@@ -92,7 +92,7 @@ static bool is_refused(SCNetworkReachabilityRef target)
 
 TEST_EACH(the_parent_never_gets_the_reply_to_a_child, makers)
 {
-    SCNetworkReachabilityRef reachable = expect_target("198.51.100.7"), unreachable = expect_target("203.0.113.7");
+    SCOPED_TARGET reachable = expect_target("198.51.100.7"), unreachable = expect_target("203.0.113.7");
 
     EXPECT(reachable, R, None);
     for (int i = 0; i < ROUNDS; i++) {
@@ -111,18 +111,15 @@ TEST_EACH(the_parent_never_gets_the_reply_to_a_child, makers)
         assert_true(WIFEXITED(status));
         assert_int_equal(WEXITSTATUS(status), 0);
     }
-    SCNetworkReachabilityRelease(reachable);
-    SCNetworkReachabilityRelease(unreachable);
 }
 
 TEST_EACH(such_a_child_releases_what_it_inherited_and_the_parent_is_told_of_changes, makers)
 {
     struct watcher watcher;
     pid_t child;
-    int descriptor;
 
     watcher_start(&watcher, expect_target("198.51.100.7"));
-    descriptor = SCRunLoopGetFileDescriptor(watcher.loop);
+    int descriptor = SCRunLoopGetFileDescriptor(watcher.loop);
     if (make_child(row, &child)) {
         const bool performs = SCRunLoopPerform(watcher.loop, 0) != -1;
         SCBoolean unscheduled;
@@ -190,7 +187,7 @@ TEST_EACH(such_a_child_uses_new_objects_and_so_does_its_child, makers)
 
 TEST(after_such_a_child_fork_works_as_ever)
 {
-    SCNetworkReachabilityRef inherited = expect_target("198.51.100.7");
+    SCOPED_TARGET inherited = expect_target("198.51.100.7");
     pid_t child, grandchild;
 
     EXPECT(inherited, R, None);
@@ -205,7 +202,6 @@ TEST(after_such_a_child_fork_works_as_ever)
         end_child(is_right && waitpid(grandchild, &status, 0) == grandchild && status == 0 && is_reachable(own));
     }
     expect_right(child);
-    SCNetworkReachabilityRelease(inherited);
 }
 
 /* ---- A lock of another thread ----------------------------------------------------------------------------------- */
@@ -253,10 +249,9 @@ TEST(such_a_child_does_not_wait_for_a_lock_of_another_thread)
 PART(fork_where_no_memory_is_cleared)
 {
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
-    pid_t child;
 
     MUST(is_reachable(target));
-    child = fork();
+    pid_t child = fork();
     if (child == 0)
         end_child(is_refused(target) && uses_new_objects());
     MUST(child > 0 && waitpid(child, &(int){ 0 }, 0) == child);
@@ -265,7 +260,7 @@ PART(fork_where_no_memory_is_cleared)
     return 0;
 }
 
-static void fork_without_clearing(void)
+TEST_BY(child_run, where_the_kernel_clears_no_memory_a_child_of_fork_still_refuses_what_it_inherited)
 {
     if (!denial_impose(DENIAL_CLEARING)) {
         print_message("SKIP: no seccomp here\n");
@@ -273,11 +268,6 @@ static void fork_without_clearing(void)
     }
     execl(program_path(), program_path(), "fork_where_no_memory_is_cleared", NULL);
     fail();
-}
-
-TEST(where_the_kernel_clears_no_memory_a_child_of_fork_still_refuses_what_it_inherited)
-{
-    child_run(fork_without_clearing);
 }
 
 static void begin(void)

@@ -74,10 +74,9 @@ static void pass_gate_with(const char *call, int fd)
 WRAP(int, open, const char *path, int flags, ...)
 {
     va_list arguments;
-    mode_t mode;
 
     va_start(arguments, flags);
-    mode = va_arg(arguments, mode_t);
+    mode_t mode = va_arg(arguments, mode_t);
     va_end(arguments);
     if (atomic_load(&gate.closed))
         pass_gate("open", path);
@@ -116,7 +115,6 @@ static void expect_no_inherited_descriptor(const char *kept)
 {
     struct descriptors now;
     char path[32], file[256] = "";
-
     bool keeps = false;
 
     descriptors_read(&now);
@@ -311,7 +309,7 @@ TEST(a_loop_closes_no_descriptor_of_a_later_loop_that_has_its_numbers)
     descriptors_expect(&before);
 }
 
-static void use_without_marks(void)
+TEST_BY(child_run, a_sandbox_that_refuses_marks_leaks_nothing)
 {
     struct uses uses;
 
@@ -320,11 +318,6 @@ static void use_without_marks(void)
     begin_uses(&uses);
     end_uses(&uses);
     descriptors_await(&before); /* a thread of the library closes one */
-}
-
-TEST(a_sandbox_that_refuses_marks_leaks_nothing)
-{
-    child_run(use_without_marks);
 }
 
 /* Also after a failed test. */

@@ -119,15 +119,13 @@ static void use(int mode)
     static struct functions first;
     struct library library;
     const struct functions *const call = &library.call;
-    SCNetworkReachabilityRef target;
-    SCRunLoopRef loop;
 
     MUST(library_open(&library, mode));
     if (first.SCError == NULL)
         first = *call;
     MUST(memcmp(&first, call, sizeof first) == 0);
-    loop = call->SCRunLoopCreate();
-    target = follow(call, loop);
+    SCRunLoopRef loop = call->SCRunLoopCreate();
+    SCNetworkReachabilityRef target = follow(call, loop);
     MUST(call->SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     call->SCNetworkReachabilityRelease(target);
     call->SCRunLoopRelease(loop);
@@ -139,11 +137,10 @@ static void use(int mode)
 static void *use_and_end(void *mode)
 {
     struct library library;
-    SCNetworkReachabilityRef target;
 
     use(*(const int *)mode);
     MUST(library_open(&library, *(const int *)mode));
-    target = follow(&library.call, library.call.SCRunLoopGetCurrent());
+    SCNetworkReachabilityRef target = follow(&library.call, library.call.SCRunLoopGetCurrent());
     library.call.SCNetworkReachabilityRelease(target);
     MUST(dlclose(library.handle) == 0);
     return NULL;
@@ -178,11 +175,10 @@ static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
 static void use_a_scheduler(int mode)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
-    SCNetworkReachabilityRef target;
     struct library library;
 
     MUST(library_open(&library, mode));
-    target = library.call.SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
+    SCNetworkReachabilityRef target = library.call.SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
     MUST(target != NULL);
     MUST(library.call.SCNetworkReachabilitySetCallback(target, note_call, NULL));
     MUST(library.call.SCNetworkReachabilitySetScheduler(target, &scheduler));
@@ -251,7 +247,7 @@ static void await_threads(void)
 
 static int use_many_times(void (*once)(int), int mode)
 {
-    struct measure before, after;
+    struct measure before;
 
     /* The test waits for each thread: threads that overlap would need more memory. */
     MUST(mallopt(M_ARENA_MAX, 1) == 1 || is_sanitized());
@@ -266,7 +262,7 @@ static int use_many_times(void (*once)(int), int mode)
     for (int i = rounds(); i > 0; i--)
         once(mode);
     await_threads();
-    after = measure();
+    struct measure after = measure();
     MUST(after.descriptors == before.descriptors);
     MUST(after.threads <= own_threads());
     /* A leak in each round is at least 24 bytes. */

@@ -18,11 +18,10 @@ PART(list)
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         const int fd = atoi(entry->d_name);
         char what[256];
-        ssize_t length;
 
         if (fd <= 2 || fd == dirfd(folder))
             continue;
-        length = readlinkat(dirfd(folder), entry->d_name, what, sizeof what - 1);
+        ssize_t length = readlinkat(dirfd(folder), entry->d_name, what, sizeof what - 1);
         printf("%d: %.*s\n", fd, (int)length, what);
     }
     closedir(folder);
@@ -107,10 +106,9 @@ PART(look_meanwhile)
 {
     static void *(*const bodies[])(void *) = { make_loops, make_targets, make_schedules };
     pthread_t threads[3];
-    int away;
 
     hand_on();
-    away = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    int away = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
     for (size_t i = 0; i < 3; i++)
         MUST(pthread_create(&threads[i], NULL, bodies[i], &away) == 0);
     for (int i = 0; i < LOOKS; i++)

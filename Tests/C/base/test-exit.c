@@ -65,12 +65,11 @@ static void query_once_more(void)
 /* Like the destructors of static C++ objects: they run after every handler that main() has registered. */
 __attribute__((destructor)) static void at_the_very_end(void)
 {
-    SCNetworkReachabilityRef target;
     SCNetworkReachabilityFlags flags;
 
     if (!says_so)
         return;
-    target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
     MUST(target != NULL);
     MUST(SCNetworkReachabilityGetFlags(target, &flags));
     SCNetworkReachabilityRelease(target);

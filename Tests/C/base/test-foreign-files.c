@@ -334,11 +334,10 @@ static void expect_whole_inotify(const struct plant *plant)
 static int open_namespace(int *ret_other)
 {
     const int home = namespace_keep();
-    int file;
 
     *ret_other = -1;
     assert_int_equal(unshare(CLONE_NEWNET), 0);
-    file = namespace_keep();
+    int file = namespace_keep();
     namespace_go(home);
     close(home);
     return file;
@@ -372,10 +371,9 @@ static void read_facts(int number, char ret[FACTS])
 {
     char path[64], line[256];
     size_t length = 0;
-    FILE *file;
 
     snprintf(path, sizeof path, "/proc/self/fdinfo/%d", number);
-    file = fopen(path, "re");
+    FILE *file = fopen(path, "re");
     assert_non_null(file);
     ret[0] = '\0';
     while (fgets(line, sizeof line, file) != NULL && length + sizeof line < FACTS)
@@ -519,7 +517,6 @@ static void expect_changes(struct uses *uses)
     struct queue queue;
     const unsigned long performs = queue_performs(&uses->queue);
     struct pollfd ready = { .events = POLLIN };
-    unsigned looked_up;
 
     watcher_schedule_on(&fresh, expect_target(DESTINATION), uses->loop);
     queue_open(&queue, 0);
@@ -539,7 +536,7 @@ static void expect_changes(struct uses *uses)
     queue_await(&queue, 1);
     queue_await(&uses->queue, performs + 1);
     EXPECT(uses->asked, 0, NoRoute);
-    looked_up = resolver_calls("name.example");
+    unsigned looked_up = resolver_calls("name.example");
     etc_write(ETC_HOSTS, "192.0.2.9 another.example\n");
     while (resolver_calls("name.example") == looked_up) /* the same addresses make no callback */
         assert_true(SCRunLoopPerform(uses->loop, 0.01) >= 0);
@@ -571,10 +568,9 @@ static size_t current_place;
 static void read_name(int number, char ret[NAME])
 {
     char path[64];
-    ssize_t length;
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", number);
-    length = readlink(path, ret, NAME - 1);
+    ssize_t length = readlink(path, ret, NAME - 1);
     assert_true(length > 0);
     ret[length] = '\0';
 }
@@ -584,11 +580,10 @@ static void plant_and_use(size_t places)
 {
     struct uses uses = { 0 };
     int numbers[PLANTS];
-    size_t count;
     char names[PLANTS][NAME], name[NAME];
 
     begin_uses(&uses);
-    count = find_descriptors(numbers);
+    size_t count = find_descriptors(numbers);
     assert_true(count >= 12 && count <= PLACES);
     for (size_t i = 0; i < count; i++)
         read_name(numbers[i], names[i]);
@@ -647,7 +642,7 @@ TEST_EACH(a_file_in_the_place_of_one_descriptor_stays_whole_and_all_works_as_bef
 }
 
 /* The loop is whole, but events of its monitor can no longer come. */
-static void close_all_but_the_loop(void)
+TEST_BY(child_run, the_next_pass_of_a_loop_sees_that_the_descriptors_of_its_monitor_were_closed)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
     const int last = find_last_descriptor();
@@ -665,23 +660,16 @@ static void close_all_but_the_loop(void)
     assert_int_equal(watcher.flags, 0);
 }
 
-TEST(the_next_pass_of_a_loop_sees_that_the_descriptors_of_its_monitor_were_closed)
-{
-    child_run(close_all_but_the_loop);
-}
-
 static void ask_from_another_namespace(void)
 {
-    SCNetworkReachabilityRef target;
     SCNetworkReachabilityFlags flags = 42;
     const int home = move_high(namespace_keep());
     int numbers[PLANTS];
-    size_t count;
 
     set_default_route(true);
-    target = expect_target(DESTINATION);
+    SCNetworkReachabilityRef target = expect_target(DESTINATION);
     EXPECT(target, R, None);
-    count = find_descriptors(numbers);
+    size_t count = find_descriptors(numbers);
     assert_int_equal(count, 4); /* with `home`, and the socket for neighbours */
     for (size_t i = 0; i < count; i++)
         if (numbers[i] != home)

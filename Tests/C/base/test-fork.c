@@ -297,14 +297,14 @@ static void expect_target_refused(SCNetworkReachabilityRef target)
 {
     SCNetworkReachabilityScheduler scheduler = { .perform = perform };
     SCNetworkReachabilityFlags flags = 0xdeadbeef;
-    SCNetworkReachabilityPath path, untouched;
+    SCNetworkReachabilityPath untouched;
     struct sockaddr_storage address;
     char text[64] = "untouched";
     SCOPED_LOOP loop = SCRunLoopCreate();
 
     memset(&untouched, 0x5a, sizeof untouched);
     untouched.size = sizeof untouched;
-    path = untouched;
+    SCNetworkReachabilityPath path = untouched;
     memcpy(&address, &untouched.source, sizeof address);
     EXPECT_REFUSED(SCNetworkReachabilityGetFlags(target, &flags));
     assert_int_equal(flags, 0xdeadbeef);
@@ -505,14 +505,9 @@ static void receive_all_changes(enum way first, enum way last)
     }
 }
 
-static void receive_on_driven_loops(void)
+TEST_BY(child_run, a_loop_still_receives_however_a_child_ends)
 {
     receive_all_changes(OWN_LOOP, MADE_LOOP);
-}
-
-TEST(a_loop_still_receives_however_a_child_ends)
-{
-    child_run(receive_on_driven_loops);
 }
 
 TEST(another_threads_loop_and_a_scheduler_still_receive_however_a_child_ends)
@@ -524,9 +519,9 @@ TEST(another_threads_loop_and_a_scheduler_still_receive_however_a_child_ends)
 
 /* ---- Descriptors ------------------------------------------------------------------------------------------------ */
 
-static void expect_no_inherited_descriptor(void)
+TEST_BY(child_run, a_child_has_no_descriptor_of_the_parent_and_passes_none_to_exec)
 {
-    SCRunLoopRef other = SCRunLoopCreate();
+    SCOPED_LOOP other = SCRunLoopCreate();
     struct receiver receivers[WAYS + 1];
     pid_t child;
 
@@ -540,12 +535,6 @@ static void expect_no_inherited_descriptor(void)
     child_expect_end(child);
     for (enum way way = OWN_LOOP; way <= last_way(); way++)
         receiver_close(&receivers[way]);
-    SCRunLoopRelease(other);
-}
-
-TEST(a_child_has_no_descriptor_of_the_parent_and_passes_none_to_exec)
-{
-    child_run(expect_no_inherited_descriptor);
 }
 
 static sem_t held_up, go_on;
@@ -660,12 +649,11 @@ TEST(inherited_objects_can_only_be_retained_and_released)
 {
     SCNetworkReachabilityContext context = { 0, &retained, count_retain, count_release, NULL };
     SCNetworkReachabilityRef targets[3];
-    SCRunLoopRef loop;
     struct receiver receiver;
     pid_t child;
 
     retained = given_up = 0;
-    loop = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate();
     targets[0] = expect_target("192.0.2.9");
     targets[1] = SCNetworkReachabilityCreateWithName(NULL, "example.com");
     targets[2] = expect_pair("192.0.2.2", "192.0.2.9");
@@ -702,7 +690,7 @@ TEST(inherited_objects_can_only_be_retained_and_released)
     descriptors_expect(&before);
 }
 
-static void expect_new_loops(void)
+TEST_BY(child_run, a_child_has_loops_of_its_own)
 {
     const SCRunLoopRef own = SCRunLoopGetCurrent(), main_loop = SCRunLoopGetMain();
     pid_t child;
@@ -723,11 +711,6 @@ static void expect_new_loops(void)
     assert_ptr_equal(SCRunLoopGetCurrent(), own);
     assert_ptr_equal(SCRunLoopGetMain(), own);
     expect_fresh_start(1);
-}
-
-TEST(a_child_has_loops_of_its_own)
-{
-    child_run(expect_new_loops);
 }
 
 static void *fork_elsewhere(void *argument)
@@ -982,7 +965,7 @@ static void fork_and_stop(struct receiver *receiver)
     SCRunLoopStop(receiver->loop);
 }
 
-static void run_until_the_fork(void)
+TEST_BY(child_run, a_run_without_limit_ends_in_a_child)
 {
     struct receiver receiver;
 
@@ -996,11 +979,6 @@ static void run_until_the_fork(void)
     }
     expect_child_and_callback(&receiver);
     receiver_close(&receiver);
-}
-
-TEST(a_run_without_limit_ends_in_a_child)
-{
-    child_run(run_until_the_fork);
 }
 
 static void nest(struct receiver *receiver)
@@ -1017,7 +995,7 @@ static void nest(struct receiver *receiver)
 }
 
 /* The inner callback forks. Both runs end in the child. */
-static void fork_in_a_nested_run(void)
+TEST_BY(child_run, nested_runs_end_in_a_child)
 {
     struct receiver receivers[2];
 
@@ -1040,11 +1018,6 @@ static void fork_in_a_nested_run(void)
     expect_child_and_callback(&receivers[0]);
     for (size_t i = 0; i < 2; i++)
         receiver_close(&receivers[i]);
-}
-
-TEST(nested_runs_end_in_a_child)
-{
-    child_run(fork_in_a_nested_run);
 }
 
 /* ---- In hooks --------------------------------------------------------------------------------------------------- */
@@ -1103,9 +1076,8 @@ static void expect_set_in_parent_alone(SCNetworkReachabilityRef target, SCBoolea
 TEST(a_child_of_a_contexts_hook_is_refused)
 {
     SCNetworkReachabilityContext context = { 0, &retained, fork_in_retain, fork_in_release, NULL };
-    SCNetworkReachabilityRef target;
+    SCNetworkReachabilityRef target = target_behind(1);
 
-    target = target_behind(1);
     retained = given_up = 0;
 
     fork_in_hook_number(0);
@@ -1129,10 +1101,9 @@ TEST(a_child_of_a_contexts_hook_is_refused)
 TEST(a_child_of_a_schedulers_hook_is_refused)
 {
     SCNetworkReachabilityScheduler scheduler = { 0, &retained, fork_in_retain, fork_in_release, perform };
-    SCNetworkReachabilityRef target;
 
     require_threads();
-    target = target_behind(1);
+    SCNetworkReachabilityRef target = target_behind(1);
     retained = given_up = 0;
 
     fork_in_hook_number(0);
@@ -1233,7 +1204,7 @@ static void begin_anew(void)
     start_listening();
 }
 
-static void call_in_handlers(void)
+TEST_BY(child_run, a_programs_own_fork_handlers_may_call_the_library)
 {
     pid_t child;
 
@@ -1262,11 +1233,6 @@ static void call_in_handlers(void)
     descriptors_expect(&before);
 }
 
-TEST(a_programs_own_fork_handlers_may_call_the_library)
-{
-    child_run(call_in_handlers);
-}
-
 /* ---- Other threads inside calls --------------------------------------------------------------------------------- */
 
 /* Wraps the calls of the library too: see the Makefile. The next thread that calls realloc is held up before it stores
@@ -1276,13 +1242,10 @@ static void *_Atomic given_back;
 
 WRAP(void *, realloc, void *memory, size_t size)
 {
-    void *fresh;
-    size_t usable;
-
     if (!atomic_exchange(&realloc_is_held_up, false))
         return __real_realloc(memory, size);
-    usable = memory == NULL ? 0 : malloc_usable_size(memory); /* after lost messages the table starts empty */
-    fresh = malloc(size);
+    size_t usable = memory == NULL ? 0 : malloc_usable_size(memory); /* after lost messages the table starts empty */
+    void *fresh = malloc(size);
     if (fresh == NULL)
         abort();
     if (memory != NULL)
@@ -1337,12 +1300,11 @@ static void *query_once(void *target)
 
 TEST(a_child_releases_what_another_thread_was_changing)
 {
-    SCNetworkReachabilityRef target;
     pthread_t thread;
     pid_t child;
 
     require_threads();
-    target = expect_target("192.0.2.9");
+    SCNetworkReachabilityRef target = expect_target("192.0.2.9");
     EXPECT(target, R | D, None);
     prepare_to_hold_up();
     assert_int_equal(pthread_create(&thread, NULL, query_once, (void *)(uintptr_t)target), 0);

@@ -24,14 +24,13 @@ TEST_EACH(a_text_has_the_hash_of_the_test_vector, vectors)
 {
     unsigned char key[SIPHASH_KEY_SIZE], text[64];
     uint64_t expected = 0;
-    void *exact;
 
     for (size_t i = 0; i < sizeof text; i++)
         text[i] = (unsigned char)i;
     memcpy(key, text, sizeof key);
     for (size_t i = 0; i < 8; i++)
         expected |= (uint64_t)row->result[i] << (8 * i);
-    exact = exact_copy(text, row->length);
+    void *exact = exact_copy(text, row->length);
     assert_true(siphash(exact, row->length, key) == expected);
     free(exact);
 }

@@ -94,11 +94,10 @@ static SCNetworkReachabilityRef open_path(const char *interface)
 {
     const struct sockaddr_storage remote = expect_sockaddr(flow_remotes[1][0]);
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    SCNetworkReachabilityRef target;
 
     options.remoteAddress = (const struct sockaddr *)&remote;
     options.interfaceName = interface;
-    target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     return target;
 }

@@ -100,11 +100,11 @@ TEST(a_long_table_is_not_read_to_its_end)
 
 TEST(the_only_socket_is_kept_if_no_other_can_be_made)
 {
-    struct rlimit limit, none;
+    struct rlimit limit;
 
     add_routes(MANY);
     unit_check(getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
-    none = limit;
+    struct rlimit none = limit;
     none.rlim_cur = (rlim_t)dup(0); /* the number of the next descriptor */
     close((int)none.rlim_cur);
     unit_check(setrlimit(RLIMIT_NOFILE, &none), "setrlimit");

@@ -68,9 +68,7 @@ TEST_WITH(NULL, NULL, a_link_above_a_modem_is_cellular)
         if (!namespace_try_ip("link add name m link a type %s", kinds[i]))
             continue;
         made++;
-        namespace_ip("link set dev m up");
-        namespace_ip("address flush dev a");
-        namespace_ip("address add 192.0.2.3/24 dev m");
+        namespace_ip("link set dev m up; address flush dev a; address add 192.0.2.3/24 dev m");
         namespace_await_running("m", true);
         expect_peer(R | W | T, kSCNetworkReachabilityInterfaceTypeCellular);
     }
@@ -84,11 +82,8 @@ TEST(a_bridge_has_the_type_of_its_ports)
     namespace_add_second_pair();
     fake_sysfs_set_type("a", "wwan");
     fake_sysfs_set_type("c", "wlan");
-    namespace_ip("address flush dev a");
-    namespace_ip("link add name br type bridge");
-    namespace_ip("link set dev a master br");
-    namespace_ip("link set dev br up");
-    namespace_ip("address add 192.0.2.2/24 dev br");
+    namespace_ip("address flush dev a; link add name br type bridge; link set dev a master br");
+    namespace_ip("link set dev br up; address add 192.0.2.2/24 dev br");
     namespace_await_running("br", true);
     watcher_start(&watcher, expect_target(PEER));
     assert_int_equal(expect_flags_of(watcher.target), R | W | T);
@@ -113,9 +108,7 @@ TEST(a_bridge_has_the_type_of_its_ports)
 TEST(a_bridge_without_a_port_is_read_again)
 {
     fake_sysfs_set_type("a", "wwan");
-    namespace_ip("address flush dev a");
-    namespace_ip("link add name br type bridge");
-    namespace_ip("link set dev br up");
+    namespace_ip("address flush dev a; link add name br type bridge; link set dev br up");
     namespace_ip("address add 192.0.2.2/24 dev br");
     watcher_start(&watcher, expect_target(PEER));
     assert_int_equal(expect_flags_of(watcher.target), R | D); /* it has a carrier until it loses one */
@@ -136,9 +129,7 @@ TEST(the_type_is_not_read_again_on_every_event)
     EXPECT_CHANGE(&watcher, 0);
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R | W | T);
-    namespace_ip("link set dev c mtu 1400");
-    namespace_ip("link set dev d down");
-    namespace_ip("link set dev b down");
+    namespace_ip("link set dev c mtu 1400; link set dev d down; link set dev b down");
     EXPECT_END(&watcher, 0);
     namespace_ip("link set dev b up");
     EXPECT_END(&watcher, R | W | T);
@@ -182,9 +173,7 @@ TEST_WITH(NULL, NULL, without_sysfs_the_lower_link_is_still_found)
 
     namespace_add_pair();
     namespace_require_macvlan("m", "a");
-    namespace_ip("link add name br type bridge");
-    namespace_ip("link set dev m master br");
-    namespace_ip("link set dev br up");
+    namespace_ip("link add name br type bridge; link set dev m master br; link set dev br up");
     namespace_ip("address add 198.51.100.2/24 dev br");
     namespace_await_running("br", true);
     SCOPED_TARGET target = expect_target("198.51.100.7");

@@ -20,11 +20,9 @@ enum { C = kSCNetworkReachabilityFlagsConnectionRequired, ON_TRAFFIC = kSCNetwor
 /* Makes ppp0 with 10.9.0.1 and the default route. Returns the descriptor of its tun device. */
 static int begin(void)
 {
-    int tun;
-
     namespace_require();
     etc_require("127.0.0.1");
-    tun = namespace_add_tun("ppp0");
+    int tun = namespace_add_tun("ppp0");
     if (tun < 0 || ioctl(tun, TUNSETLINK, ARPHRD_PPP) != 0)
         SKIP("no /dev/net/tun here");
     namespace_ip("address add 10.9.0.1 peer 10.9.0.2 dev ppp0");
@@ -77,11 +75,10 @@ TEST(ppp_is_idle_until_pppd_notes_a_connection)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        SCNetworkReachabilityRef target;
         const int tun = begin();
 
         note(DATABASE, (unsigned)getpid(), rows[i].note);
-        target = expect_target("198.51.100.7");
+        SCNetworkReachabilityRef target = expect_target("198.51.100.7");
         EXPECT(target, rows[i].flags, None);
         EXPECT_TYPE(target, PointToPoint);
         SCNetworkReachabilityRelease(target);
@@ -96,8 +93,8 @@ TEST(ppp_is_idle_until_pppd_notes_a_connection)
 TEST(ppp_without_a_note_is_connected)
 {
     const int tun = begin();
-
     SCOPED_TARGET target = expect_target("198.51.100.7");
+
     EXPECT(target, R | T, None);
     etc_write(DATABASE, "");
     EXPECT(target, R | T, None);
@@ -106,9 +103,7 @@ TEST(ppp_without_a_note_is_connected)
     note(DATABASE, 4000000, "UNIT=0");
     EXPECT(target, R | T, None);
     note(DATABASE, (unsigned)getpid(), "UNIT=0");
-    namespace_ip("link set dev ppp0 down");
-    namespace_ip("link set dev ppp0 name ppp1");
-    namespace_ip("link set dev ppp1 up");
+    namespace_ip("link set dev ppp0 down; link set dev ppp0 name ppp1; link set dev ppp1 up");
     namespace_ip("route add default dev ppp1");
     EXPECT(target, R | T, None);
     close(tun);
@@ -120,8 +115,8 @@ TEST(notes_of_other_processes_do_not_make_ppp_idle)
     static const char *const connected = "IPLOCAL=10.9.0.1", *const idle = "UNIT=0";
     struct notes notes;
     const int tun = begin();
-
     SCOPED_TARGET target = expect_target("198.51.100.7");
+
     for (uint32_t chain = 0; chain < 2; chain++) {
         notes_begin(&notes, 2);
         add_note(&notes, chain, (unsigned)getpid(), connected);
@@ -191,11 +186,10 @@ static int calls;
 
 WRAP(int, open, const char *path, int flags, ...)
 {
-    mode_t mode;
     va_list more;
 
     va_start(more, flags);
-    mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0;
+    mode_t mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0;
     va_end(more);
     reads += strcmp(path, DATABASE) == 0;
     return __real_open(path, flags, mode);
@@ -305,7 +299,6 @@ TEST(the_tty_driver_identifies_a_modem)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        SCNetworkReachabilityRef target;
         char driver[64];
         const int tun = begin();
 
@@ -317,7 +310,7 @@ TEST(the_tty_driver_identifies_a_modem)
         if (mount("/run/tty", "/sys/class/tty", "none", MS_BIND, NULL) != 0)
             SKIP("nothing can be mounted in /sys here");
         note(DATABASE, (unsigned)getpid(), rows[i].note);
-        target = expect_target("198.51.100.7");
+        SCNetworkReachabilityRef target = expect_target("198.51.100.7");
         EXPECT(target, rows[i].flags, None);
         SCNetworkReachabilityRelease(target);
         assert_int_equal(umount("/sys/class/tty"), 0);

@@ -30,19 +30,17 @@ static uint32_t send_buffer_of(uint16_t port)
 
 TEST(the_socket_of_a_port_is_found)
 {
-    int other, ipv6, fd;
-
     namespace_require_lo();
-    fd = open_bound(AF_INET, "0.0.0.0", PORT, 50000);
+    int fd = open_bound(AF_INET, "0.0.0.0", PORT, 50000);
     if (send_buffer_of(PORT) == 0)
         SKIP("this kernel has no udp_diag");
-    other = open_bound(AF_INET, "0.0.0.0", PORT + 1, 60000);
+    int other = open_bound(AF_INET, "0.0.0.0", PORT + 1, 60000);
     assert_int_equal(send_buffer_of(PORT), 100000);
     assert_int_equal(send_buffer_of(PORT + 1), 120000);
     assert_int_equal(send_buffer_of(PORT + 2), 0);
     close(fd);
     assert_int_equal(send_buffer_of(PORT), 0);
-    ipv6 = open_bound(AF_INET6, "::", PORT, 50000);
+    int ipv6 = open_bound(AF_INET6, "::", PORT, 50000);
     assert_int_equal(send_buffer_of(PORT), 0);
     close(ipv6);
     close(other);
@@ -50,10 +48,8 @@ TEST(the_socket_of_a_port_is_found)
 
 TEST(a_socket_of_another_namespace_is_not_found)
 {
-    int fd;
-
     namespace_require_lo();
-    fd = open_bound(AF_INET, "0.0.0.0", PORT, 50000);
+    int fd = open_bound(AF_INET, "0.0.0.0", PORT, 50000);
     assert_true(namespace_enter());
     assert_int_equal(send_buffer_of(PORT), 0);
     close(fd);
@@ -63,10 +59,9 @@ TEST(a_socket_of_another_namespace_is_not_found)
 TEST(a_program_cannot_have_the_largest_send_buffer)
 {
     const int size = INT32_MAX;
-    int fd;
 
     namespace_require_lo();
-    fd = open_bound(AF_INET, "0.0.0.0", PORT, INT32_MAX);
+    int fd = open_bound(AF_INET, "0.0.0.0", PORT, INT32_MAX);
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size);
     assert_true(send_buffer_of(PORT) < INT32_MAX);
     close(fd);

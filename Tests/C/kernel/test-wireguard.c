@@ -224,10 +224,9 @@ TEST(no_bytes_are_read_past_the_end)
     static const uint16_t lengths[] = { 0, 1, 3, 4, 5, 8, 0x7fff, 0xffff };
     struct wireguard_link link = WIREGUARD_LINK_EMPTY;
     struct bytes bytes;
-    uint32_t whole;
 
     make_mesh(&bytes);
-    whole = bytes.header->nlmsg_len;
+    uint32_t whole = bytes.header->nlmsg_len;
     for (uint32_t length = sizeof *bytes.header; length <= whole; length++) {
         bytes.header->nlmsg_len = length;
         apply_message(&link, &bytes);
@@ -257,12 +256,11 @@ TEST(many_prefixes_are_kept)
         apply_peer(&link, (char)i, i % 2 == 0 ? "192.0.2.9" : NULL, 1, (const struct allowed[]){ { prefix, 16 } });
     }
     for (unsigned i = 0; i < 250; i++) {
-        struct address destination;
         struct tunnel tunnel;
         char text[16];
 
         snprintf(text, sizeof text, "10.%u.1.1", i);
-        destination = make(text);
+        struct address destination = make(text);
         assert_true(wireguard_link_find_peer(&link, &destination, &tunnel));
         assert_int_equal(tunnel.remote.family, i % 2 == 0 ? AF_INET : AF_UNSPEC);
     }

@@ -211,14 +211,13 @@ TEST(the_thread_may_be_needed_again_while_it_ends)
     const int rounds = unit_is_under(NULL) ? 100 : 2000;
     atomic_int calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
-    SCNetworkReachabilityRef target;
     struct descriptors before;
     struct queue queue;
 
     expect_threads(0);
     descriptors_read(&before);
     queue_open(&queue, 0);
-    target = expect_name("localhost");
+    SCNetworkReachabilityRef target = expect_name("localhost");
     assert_true(SCNetworkReachabilitySetCallback(target, count_call, &context));
     for (int i = 0; i < rounds; i++) {
         struct queue_work work;
@@ -240,12 +239,11 @@ TEST(the_thread_ends_though_work_is_pending)
 {
     atomic_int calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
-    SCNetworkReachabilityRef target;
     struct queue queue;
 
     expect_threads(0);
     queue_open(&queue, 0);
-    target = expect_name("localhost");
+    SCNetworkReachabilityRef target = expect_name("localhost");
     assert_true(SCNetworkReachabilitySetCallback(target, count_call, &context));
     assert_true(queue_set(&queue, target));
     queue_await(&queue, 1);
@@ -288,11 +286,10 @@ TEST(the_thread_ends_after_it_unscheduled_the_last_target_itself)
 TEST_WITH(NULL, NULL, run_loops_start_no_thread)
 {
     struct watcher watcher;
-    int before;
 
     namespace_require_pair();
     expect_threads(0);
-    before = count_threads(NULL, NULL);
+    int before = count_threads(NULL, NULL);
     watcher_start(&watcher, expect_target(FAR));
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R);
@@ -451,7 +448,6 @@ static void *use_other_namespace(void *unused)
 
 TEST_WITH(namespace_require_lo, NULL, the_thread_keeps_no_namespace_without_targets_alive)
 {
-    SCNetworkReachabilityRef target;
     pthread_t thread;
 
     namespace_add_second_pair();
@@ -465,7 +461,7 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_keeps_no_namespace_without_targ
     time_limit_await(&other_namespace.there, "nothing came");
     assert_false(other_namespace.failed);
     namespace_ip("link set dev d netns %d", (int)other_namespace.thread);
-    target = expect_target("127.0.0.1");
+    SCNetworkReachabilityRef target = expect_target("127.0.0.1");
     assert_true(queue_set(&other_namespace.queue, target));
     expect_threads(1);
     assert_int_not_equal(writer_index("c"), 0);
@@ -483,24 +479,22 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_keeps_no_namespace_without_targ
 
 TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_the_namespace_in_which_it_started)
 {
-    SCNetworkReachabilityRef there, here;
     struct queue queue;
-    int home, new;
 
     namespace_add_second_pair();
-    home = namespace_keep();
+    int home = namespace_keep();
     expect_threads(0);
     queue_open(&queue, 0);
     assert_true(namespace_enter());
-    there = expect_name("localhost");
+    SCNetworkReachabilityRef there = expect_name("localhost");
     assert_true(queue_set(&queue, there));
     expect_waiting_thread(there); /* otherwise it could leave at once */
-    new = namespace_keep();
+    int new = namespace_keep();
     namespace_go(home);
     close(home);
     namespace_ip("link set dev d netns /proc/%d/fd/%d", (int)getpid(), new);
     close(new);
-    here = expect_name("localhost");
+    SCNetworkReachabilityRef here = expect_name("localhost");
     assert_true(queue_set(&queue, here));
     assert_int_not_equal(writer_index("c"), 0);
     assert_true(SCNetworkReachabilitySetScheduler(there, NULL));
@@ -514,11 +508,9 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_the_namespace_in_which_i
 /* A namespace that only the returned descriptor keeps alive. It has d, one end of a pair; c is in this namespace. */
 static int make_namespace(int home)
 {
-    int fd;
-
     namespace_add_second_pair();
     assert_true(namespace_enter());
-    fd = namespace_keep();
+    int fd = namespace_keep();
     namespace_go(home);
     namespace_ip("link set dev d netns /proc/%d/fd/%d", (int)getpid(), fd);
     return fd;
@@ -582,12 +574,11 @@ static void expect_perform_here(bool schedules_there)
     static const SCNetworkReachabilityScheduler noting = { .perform = note_namespace };
     const int home = namespace_keep();
     const int there = make_namespace(home);
-    SCNetworkReachabilityRef target;
     struct writer writer;
     struct stat here;
 
     namespace_go(there);
-    target = expect_target("127.0.0.1");
+    SCNetworkReachabilityRef target = expect_target("127.0.0.1");
     assert_int_equal(writer_open(&writer), 0);
     assert_true(SCNetworkReachabilitySetCallback(target, ignore_call, NULL));
     assert_int_equal(sem_init(&performed.done, 0, 0), 0);
@@ -648,13 +639,12 @@ static void serve_other_namespace(void (*begin_lack)(void))
 {
     static const SCNetworkReachabilityScheduler noting = { .perform = note_namespace };
     const int here = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-    SCNetworkReachabilityRef target;
     struct writer writer;
     struct stat status;
 
     MUST(here >= 0 && fstat(here, &status) == 0);
     MUST(unshare(CLONE_NEWNET) == 0);
-    target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
     MUST(target != NULL && writer_open(&writer) == 0);
     MUST(setns(here, CLONE_NEWNET) == 0);
     MUST(sem_init(&performed.done, 0, 0) == 0);
@@ -723,7 +713,6 @@ static int close_everything(bool reuse)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_stuck };
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
-    double before, spent;
     pid_t thread = 0;
     int zero;
 
@@ -741,10 +730,10 @@ static int close_everything(bool reuse)
     zero = reuse ? open("/dev/zero", O_RDONLY) : -1;
     for (int fd = zero + 1; reuse && fd < 64; fd++)
         syscall(SYS_dup3, zero, fd, 0);
-    before = processor_time(thread);
+    double before = processor_time(thread);
     sem_post(&stuck.go_on);
     poll(NULL, 0, 1000); /* the time of the measurement */
-    spent = processor_time(thread) - before;
+    double spent = processor_time(thread) - before;
     if (before < 0 || spent > 0.1) {
         fprintf(stderr, "in one second it ran for %.3f s\n", spent);
         return 1;
@@ -823,10 +812,9 @@ TEST_WITH(require_lo, NULL, the_thread_never_releases_the_last_context)
     const int rounds = unit_is_under(NULL) ? 500 : 20000;
     const SCNetworkReachabilityScheduler scheduler = { .perform = drop_work };
     SCNetworkReachabilityContext context = { .info = &hooks, .release = note_hook };
-    SCNetworkReachabilityRef other;
 
     hooks.caller = pthread_self();
-    other = expect_name("localhost");
+    SCNetworkReachabilityRef other = expect_name("localhost");
     assert_true(SCNetworkReachabilitySetScheduler(other, &scheduler));
     for (int i = 0; i < rounds; i++) {
         SCNetworkReachabilityRef target = expect_target("127.0.0.1");

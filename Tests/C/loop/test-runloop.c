@@ -39,10 +39,9 @@ TEST(the_descriptor_is_readable_while_there_is_work)
 {
     struct epoll_event event = { .events = EPOLLIN }, got;
     const int host = epoll_create1(EPOLL_CLOEXEC);
-    int fd;
 
     watcher_start(&watcher, expect_target(FAR));
-    fd = SCRunLoopGetFileDescriptor(watcher.loop);
+    int fd = SCRunLoopGetFileDescriptor(watcher.loop);
     assert_true(fd >= 0);
     assert_int_equal(SCRunLoopGetFileDescriptor(watcher.loop), fd);
     assert_int_equal(epoll_ctl(host, EPOLL_CTL_ADD, fd, &event), 0);
@@ -81,11 +80,11 @@ TEST(polling_the_descriptor_is_sufficient)
 TEST(a_loop_without_room_for_its_timer_has_no_descriptor_to_poll)
 {
     SCOPED_LOOP loop = SCRunLoopCreate();
-    struct rlimit limit, none;
+    struct rlimit limit;
 
     assert_non_null(loop);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    none = (struct rlimit){ .rlim_max = limit.rlim_max };
+    struct rlimit none = (struct rlimit){ .rlim_max = limit.rlim_max };
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
     assert_int_equal(SCRunLoopGetFileDescriptor(loop), -1);
     assert_int_equal(SCError(), EMFILE);
@@ -111,11 +110,10 @@ TEST(a_link_event_is_evaluated_again_by_the_timer)
 
 TEST(a_change_to_be_fetched_keeps_the_descriptor_readable)
 {
-    SCNetworkReachabilityRef target;
     SCOPED_LOOP loop = SCRunLoopCreate();
     int fd = SCRunLoopGetFileDescriptor(loop);
+    SCNetworkReachabilityRef target = expect_target(FAR);
 
-    target = expect_target(FAR);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     while (is_readable(fd, IN_VAIN))
@@ -180,14 +178,13 @@ TEST_WITH(NULL, NULL, a_wake_up_ends_a_wait_without_limit)
 TEST_WITH(NULL, NULL, an_earlier_wake_up_ends_the_next_wait_only)
 {
     SCOPED_LOOP loop = SCRunLoopCreate();
-    double started;
 
     SCRunLoopWakeUp(loop);
     SCRunLoopWakeUp(loop);
     assert_true(is_readable(SCRunLoopGetFileDescriptor(loop), 0));
     assert_int_equal(SCRunLoopPerform(loop, LONG_TIME), 0);
     assert_false(is_readable(SCRunLoopGetFileDescriptor(loop), 0));
-    started = watcher_now();
+    double started = watcher_now();
     assert_int_equal(SCRunLoopPerform(loop, 0.05), 0);
     assert_true(watcher_now() - started >= 0.05);
 }
@@ -257,10 +254,9 @@ static void *change_something(void *argument)
 TEST(events_without_a_callback_do_not_end_a_wait)
 {
     pthread_t thread;
-    double started;
 
     watcher_start(&watcher, expect_target(FAR));
-    started = watcher_now();
+    double started = watcher_now();
     assert_int_equal(pthread_create(&thread, NULL, change_something, NULL), 0);
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0.3), 0);
     assert_true(watcher_now() - started >= 0.3);
@@ -277,8 +273,8 @@ TEST(interrupted_system_calls_are_retried)
 {
     const struct sigaction action = { .sa_handler = count_signal };
     const struct itimerval storm = { .it_value = { .tv_usec = 300 }, .it_interval = { .tv_usec = 300 } }, calm = { 0 };
-
     SCOPED_TARGET fresh = expect_target(FAR);
+
     assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
     assert_int_equal(setitimer(ITIMER_REAL, &storm, NULL), 0);
     watcher_start(&watcher, expect_target(FAR));
@@ -448,11 +444,9 @@ TEST(an_earlier_stop_ends_the_next_run_only)
 
 static void stop_then_perform(struct run *run)
 {
-    double started;
-
     SCRunLoopStop(run->loop);
     run->result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, LONG_TIME, 0);
-    started = watcher_now();
+    double started = watcher_now();
     run->inner_perform = SCRunLoopPerform(run->loop, 0.1);
     run->seconds = watcher_now() - started;
     run->calls = run->seconds >= 0.1;
@@ -629,8 +623,8 @@ TEST(a_second_driver_is_refused)
     struct rivals rivals = { .loop = SCRunLoopCreate() };
     SCNetworkReachabilityContext context = { .info = &rivals };
     pthread_t thread;
-
     SCOPED_TARGET target = expect_target(FAR);
+
     assert_true(SCNetworkReachabilitySetCallback(target, drive_too, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, rivals.loop, kSCRunLoopDefaultMode));
     appear();

@@ -121,16 +121,12 @@ TEST(look_ups_of_different_families_are_not_shared)
 
 TEST(a_pending_name_has_the_default_path_of_the_family)
 {
-    SCNetworkReachabilityRef any = target_of("ok.test", 0), ipv4 = target_of("ok.test", IPV4),
-                             ipv6 = target_of("ok.test", IPV6);
+    SCOPED_TARGET any = target_of("ok.test", 0), ipv4 = target_of("ok.test", IPV4), ipv6 = target_of("ok.test", IPV6);
 
     namespace_ip("route delete default");
     EXPECT(any, R, NamePending);
     EXPECT(ipv4, 0, NamePending);
     EXPECT(ipv6, R, NamePending, .gateway = "2001:db8::1");
-    SCNetworkReachabilityRelease(any);
-    SCNetworkReachabilityRelease(ipv4);
-    SCNetworkReachabilityRelease(ipv6);
 }
 
 /* Beside a name that follows the default path of both. The look-ups last to the end: after its first look-up, each name
@@ -155,25 +151,21 @@ TEST(a_scheduled_pending_name_follows_the_default_path_of_the_family)
 
 TEST(localhost_has_the_address_of_the_family)
 {
-    SCNetworkReachabilityRef ipv4 = target_of("localhost", IPV4), ipv6 = target_of("localhost", IPV6);
+    SCOPED_TARGET ipv4 = target_of("localhost", IPV4), ipv6 = target_of("localhost", IPV6);
 
     EXPECT_ADDRESSES(ipv4, "127.0.0.1");
     EXPECT_ADDRESSES(ipv6, "::1");
-    SCNetworkReachabilityRelease(ipv4);
-    SCNetworkReachabilityRelease(ipv6);
 }
 
 TEST(the_default_path_is_that_of_the_family)
 {
-    SCNetworkReachabilityRef ipv4 = target_of("0.0.0.0", IPV4), ipv6 = target_of("::", IPV6);
+    SCOPED_TARGET ipv4 = target_of("0.0.0.0", IPV4), ipv6 = target_of("::", IPV6);
 
     EXPECT_GATEWAY(ipv4, "192.0.2.1");
     EXPECT_GATEWAY(ipv6, "2001:db8::1");
     namespace_ip("route delete default");
     EXPECT(ipv4, 0, NoRoute);
     EXPECT(ipv6, R, None);
-    SCNetworkReachabilityRelease(ipv4);
-    SCNetworkReachabilityRelease(ipv6);
 }
 
 TEST(an_address_of_the_family_is_as_without_the_option)

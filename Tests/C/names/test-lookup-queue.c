@@ -242,12 +242,10 @@ TEST(a_waiting_look_up_can_become_a_first_one)
 /* 10,000 names of a busy domain come before one name of another. */
 TEST(domains_take_turns)
 {
-    struct lookup_turn *late;
-
     prove(0);
     add_many(0, LOOKUP_FIRST, 10000);
     assert_int_equal(begin_all(started, 4), 4);
-    late = add(1, LOOKUP_FIRST);
+    struct lookup_turn *late = add(1, LOOKUP_FIRST);
     assert_ptr_equal(lookup_queue_begin(&queue, now), late);
     prove(2);
     add_many(2, LOOKUP_FIRST, 10);

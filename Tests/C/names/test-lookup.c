@@ -284,12 +284,11 @@ static double time_of(const char *name)
 {
     struct watcher watcher;
     const double start = watcher_now();
-    double time;
 
     watcher_schedule(&watcher, expect_name(name));
     while (watcher.calls == 0 && watcher_now() < start + TIME_LIMIT)
         SCRunLoopPerform(watcher.loop, 1);
-    time = watcher_now() - start;
+    double time = watcher_now() - start;
     if (watcher.calls == 0)
         fail_msg("%s was not reply_from_table", name);
     EXPECT(watcher.target, HERE, None);
@@ -350,12 +349,11 @@ TEST_WITH(begin, NULL, many_hanging_names_of_one_domain_delay_no_other_domain)
 {
     const unsigned count = NAMES / slowness();
     struct stuck_names first, second;
-    double alone, behind;
+    double alone = median_time_of("quick.elsewhere");
 
-    alone = median_time_of("quick.elsewhere");
     stick(&first, "hang-%u.example", count);
     assert_true(resolver_await_hanging(16));
-    behind = median_time_of("quick.elsewhere");
+    double behind = median_time_of("quick.elsewhere");
     print_message("| a name: alone %.2f ms, behind %u of another domain %.2f ms\n", alone * 1e3, count, behind * 1e3);
     assert_true(behind < alone * 4 + 0.005);
     assert_true(behind < 0.05 * slowness());
@@ -583,12 +581,11 @@ TEST_WITH(NULL, NULL, names_chosen_to_collide_are_not_compared_with_one_another)
     SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
     SCRunLoopRef loop = SCRunLoopCreate();
     uint32_t hash = fnv(2166136261u, "");
-    unsigned before;
 
     begin_with(hang_all);
     for (unsigned i = 0; i < BLOCKS; i++)
         hash = find_collision(hash, blocks[i]);
-    before = atomic_load(&comparisons);
+    unsigned before = atomic_load(&comparisons);
     for (unsigned i = 0; i < count; i++) {
         char name[BLOCKS * BLOCK_SIZE] = "";
 
@@ -741,11 +738,10 @@ TEST_WITH(NULL, NULL, the_remaining_user_of_a_shared_look_up_is_notified)
 TEST_WITH(begin, NULL, an_unscheduled_target_is_freed_at_once_and_not_notified)
 {
     static struct listener listener, staying;
-    SCNetworkReachabilityRef gone, stays;
     SCRunLoopRef loop = SCRunLoopCreate();
+    SCNetworkReachabilityRef gone = expect_name("hang.example");
+    SCNetworkReachabilityRef stays = expect_name("hang.example");
 
-    gone = expect_name("hang.example");
-    stays = expect_name("hang.example");
     listener = (struct listener){ .news = &news };
     staying = (struct listener){ .news = &news };
     listener_set(&listener, gone, listener_called);
@@ -902,10 +898,9 @@ static void reschedule_inside(SCNetworkReachabilityRef target, SCNetworkReachabi
 TEST_WITH(begin, NULL, a_target_may_end_inside_its_callback)
 {
     static struct listener released, rescheduled;
-    SCNetworkReachabilityRef first, second;
+    SCNetworkReachabilityRef first = expect_name("name.example");
+    SCNetworkReachabilityRef second = expect_name("other.example");
 
-    first = expect_name("name.example");
-    second = expect_name("other.example");
     released = (struct listener){ .news = &news };
     rescheduled = (struct listener){ .news = &news };
     inner_loop = SCRunLoopCreate();
@@ -1093,11 +1088,10 @@ static struct resolver_reply fail_then_hang(const char *name)
 TEST_WITH(NULL, NULL, a_target_rescheduled_during_its_delivery_gets_only_the_new_look_up)
 {
     static struct listener listener;
-    SCNetworkReachabilityRef target;
     SCRunLoopRef loop = SCRunLoopCreate();
 
     begin_with(fail_then_hang);
-    target = expect_name("hang.example");
+    SCNetworkReachabilityRef target = expect_name("hang.example");
     namespace_add_pair();
     listener = (struct listener){ .news = &news };
     listener_set(&listener, target, listener_called);
@@ -1197,12 +1191,11 @@ TEST_WITH(begin, NULL, names_leave_nothing_behind)
 TEST_WITH(begin, NULL, very_many_names_may_come_and_go_while_all_hang)
 {
     struct stuck_names names;
-    size_t before;
 
     stick(&names, "hang-%u.example", 20);
     assert_true(resolver_await_hanging(16));
     unstick(&names);
-    before = heap();
+    size_t before = heap();
     stick(&names, "hang-%u.example", 10 * NAMES / slowness());
     assert_true(resolver_threads() == 16);
     unstick(&names);
@@ -1214,13 +1207,12 @@ TEST_WITH(begin, NULL, very_many_names_may_come_and_go_while_all_hang)
 
 TEST_WITH(NULL, NULL, a_process_ends_at_once_while_32_look_ups_hang)
 {
-    double start;
     pid_t child;
 
     if (unit_is_under("tsan"))
         SKIP("the thread sanitizer allows no thread after a fork");
     begin();
-    start = watcher_now();
+    double start = watcher_now();
     if (child_fork(&child)) {
         struct stuck_names occupation;
 
@@ -1540,11 +1532,10 @@ TEST_WITH(NULL, NULL, a_failure_after_a_change_in_a_pause_is_not_delivered)
 TEST_WITH(NULL, NULL, a_retry_moves_to_another_loop)
 {
     struct watcher watcher;
-    SCRunLoopRef first;
 
     begin_with(fail_then_hang);
     watcher_schedule(&watcher, expect_name("name.example"));
-    first = watcher.loop;
+    SCRunLoopRef first = watcher.loop;
     await_callback(&watcher);
     watcher.loop = SCRunLoopCreate();
     schedule(watcher.target, watcher.loop);
@@ -1601,7 +1592,6 @@ TEST_WITH(NULL, NULL, a_child_does_its_own_look_ups_and_the_parent_continues)
 {
     struct stuck_names occupation;
     struct watcher queued;
-    SCNetworkReachabilityRef inherited;
     pid_t child;
 
     if (unit_is_under("tsan"))
@@ -1609,7 +1599,7 @@ TEST_WITH(NULL, NULL, a_child_does_its_own_look_ups_and_the_parent_continues)
     begin();
     occupy(&occupation);
     watcher_start(&queued, expect_name("queued.example"));
-    inherited = SCNetworkReachabilityRetain(queued.target);
+    SCNetworkReachabilityRef inherited = SCNetworkReachabilityRetain(queued.target);
     if (child_fork(&child)) {
         resolve_in_child(inherited);
         child_end();
@@ -1658,13 +1648,12 @@ TEST_WITH(NULL, NULL, every_resolver_reply_has_a_result)
         struct sockaddr_storage addresses[16];
         struct watcher watcher;
         char text[1024] = "";
-        size_t count;
 
         begin_with(reply_from_table);
         answer = table[i].answer;
         watcher_schedule(&watcher, expect_name("name.example"));
         await_callback(&watcher);
-        count = SCNetworkReachabilityGetResolvedAddresses(watcher.target, addresses, 16);
+        size_t count = SCNetworkReachabilityGetResolvedAddresses(watcher.target, addresses, 16);
         for (size_t n = 0; n < count; n++) {
             char host[NI_MAXHOST];
             const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)&addresses[n];

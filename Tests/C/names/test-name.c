@@ -95,8 +95,7 @@ TEST(the_resolvers_order_is_kept)
 TEST(the_first_usable_address_counts)
 {
     namespace_add_second_pair();
-    namespace_ip("route add 198.51.100.0/24 via 203.0.113.1");
-    namespace_ip("route add 203.0.113.7/32 via 192.0.2.1");
+    namespace_ip("route add 198.51.100.0/24 via 203.0.113.1; route add 203.0.113.7/32 via 192.0.2.1");
     NAMES_RESOLVE(&watcher, "two.test", R);
     EXPECT_INTERFACE(watcher.target, "a");
     namespace_ip("route replace prohibit 203.0.113.7/32");
@@ -194,8 +193,7 @@ static void expect_default_path_decides(bool decides)
         EXPECT_FAILURE("servfail.test", NameServerFailure);
     else
         EXPECT_FAILURE("servfail.test", NameServerUnreachable);
-    namespace_ip("route replace 203.0.113.53/32 dev lo");
-    namespace_ip("route replace prohibit default");
+    namespace_ip("route replace 203.0.113.53/32 dev lo; route replace prohibit default");
     if (decides)
         EXPECT_FAILURE("servfail.test", NameServerUnreachable);
     else
@@ -389,16 +387,14 @@ TEST(a_pending_name_has_the_flags_of_the_default_path)
     }
     etc_remove(ETC_RESOLV_CONF);
     EXPECT_PENDING(R);
-    namespace_ip("route replace prohibit default");
-    namespace_ip("-6 route delete default");
+    namespace_ip("route replace prohibit default; -6 route delete default");
     EXPECT_PENDING(0);
 }
 
 /* Programs would report "reachable" without a network. */
 TEST(a_pending_name_is_not_reachable_over_a_link_without_a_default_route)
 {
-    namespace_ip("route delete default");
-    namespace_ip("-6 route delete default");
+    namespace_ip("route delete default; -6 route delete default");
     EXPECT_PENDING(0); /* the server has an address of this machine */
     etc_set_servers("192.0.2.53", 30);
     EXPECT_ONCE(expect_name("ok.test"), 0, NamePending);
@@ -444,8 +440,7 @@ static void expect_bound_pending(const char *interface, uint32_t mark, SCNetwork
 
 TEST(a_pending_name_has_its_own_interface_and_mark)
 {
-    namespace_ip("-6 route delete default");
-    namespace_ip("rule add fwmark 7 prohibit");
+    namespace_ip("-6 route delete default; rule add fwmark 7 prohibit");
     expect_bound_pending("a", 0, R);
     expect_bound_pending("", 7, 0);
     expect_bound_pending("c", 0, 0); /* there is no such interface */
@@ -472,8 +467,7 @@ TEST(the_flags_of_a_pending_name_follow_the_network)
     watcher_schedule(&watcher, expect_name("held.test"));
     names_await_queries("held.test", 1);
     EXPECT_QUIET(&watcher);
-    namespace_ip("-6 route delete default");
-    namespace_ip("route delete default");
+    namespace_ip("-6 route delete default; route delete default");
     EXPECT_END(&watcher, 0);
     EXPECT(watcher.target, 0, NamePending);
     namespace_ip("route add default dev a");
@@ -573,11 +567,10 @@ TEST(a_late_callback_gets_no_first_result)
 TEST(a_name_without_a_callback_is_fetched_once)
 {
     SCNetworkReachabilityFlags flags = 0;
-    SCNetworkReachabilityRef target;
     SCOPED_LOOP loop = SCRunLoopCreate();
 
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
-    target = expect_name("v4only.test");
+    SCNetworkReachabilityRef target = expect_name("v4only.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(loop, 5), 0);
     assert_ptr_equal(SCRunLoopCopyNextChange(loop, &flags), target);
@@ -987,11 +980,9 @@ TEST_WITH(NULL, NULL, another_path_to_the_server_starts_a_look_up)
 TEST(unrelated_network_changes_start_no_look_up)
 {
     NAMES_RESOLVE(&watcher, "v4only.test", R);
-    namespace_ip("route add 203.0.113.0/24 via 192.0.2.1");
-    namespace_ip("address add 192.0.2.77/24 dev a");
+    namespace_ip("route add 203.0.113.0/24 via 192.0.2.1; address add 192.0.2.77/24 dev a");
     namespace_ip("address replace 192.0.2.2/24 dev a valid_lft 3600 preferred_lft 3600"); /* as DHCP does */
-    namespace_ip("link set dev a alias cable");
-    namespace_ip("link add name x type veth peer name y");
+    namespace_ip("link set dev a alias cable; link add name x type veth peer name y");
     EXPECT_QUIET(&watcher);
     assert_int_equal(names_queried("v4only.test"), 1);
     assert_false(names_is_looking(watcher.target));
@@ -1103,10 +1094,9 @@ static void release_moves(struct nameserver *server)
 
 TEST(each_network_namespace_uses_its_own_server)
 {
-    struct nameserver *first;
     struct watcher watchers[2];
+    struct nameserver *first = names_server;
 
-    first = names_server;
     nameserver_move(first, "198.51.100.7");
     watcher_schedule(&watchers[0], expect_name("heldmoves.test"));
     names_begin_another();

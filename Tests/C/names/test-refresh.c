@@ -119,10 +119,9 @@ static void drive_at(double seconds)
 static bool starts_at(const char *name, double seconds)
 {
     const unsigned before = names_queried(name);
-    bool starts;
 
     drive_at(seconds);
-    starts = names_is_looking(watcher.target) || names_queried(name) != before;
+    bool starts = names_is_looking(watcher.target) || names_queried(name) != before;
     names_settle(&watcher);
     return starts;
 }
@@ -777,11 +776,10 @@ TEST(a_reused_descriptor_number_is_not_closed)
 static int count_watches(int fd)
 {
     char path[40], line[256];
-    FILE *file;
     int count = 0;
 
     snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
-    file = fopen(path, "re");
+    FILE *file = fopen(path, "re");
     assert_non_null(file);
     while (fgets(line, sizeof line, file) != NULL)
         count += strncmp(line, "inotify wd:", 11) == 0;

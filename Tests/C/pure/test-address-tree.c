@@ -109,7 +109,6 @@ TEST(many_addresses_of_both_families_are_covered_by_few_prefixes)
     struct address_tree tree = { NULL };
     struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
     unsigned others = 0;
-    size_t count;
 
     for (unsigned i = 0; i < ENTRIES; i++) {
         const uint8_t bytes[16] = { i % 2 != 0 ? 10 : 0x20, (uint8_t)(i / 16), 0, (uint8_t)(i % 16) };
@@ -117,7 +116,7 @@ TEST(many_addresses_of_both_families_are_covered_by_few_prefixes)
         members[i].entry.address = i % 2 != 0 ? address_make(AF_INET, bytes, 4) : address_make(AF_INET6, bytes, 16);
         address_tree_add(&tree, &members[i].entry);
     }
-    count = address_tree_cover(&tree, &(const struct address_tree){ 0 }, prefixes);
+    size_t count = address_tree_cover(&tree, &(const struct address_tree){ 0 }, prefixes);
     assert_int_equal(count, ADDRESS_TREE_PREFIXES);
     for (size_t i = 0; i < count; i++)
         address_tree_visit(&tree, &prefixes[i], count_visit, &others);

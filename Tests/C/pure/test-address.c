@@ -211,11 +211,10 @@ TEST(socket_addresses_convert_both_ways)
     struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = 80, .sin6_scope_id = 7 };
     const struct sockaddr other = { .sa_family = AF_UNIX };
     struct sockaddr_storage storage;
-    struct address address;
     uint32_t scope = 99;
     char text[46];
+    struct address address = address_from_sockaddr((const struct sockaddr *)&in, &scope);
 
-    address = address_from_sockaddr((const struct sockaddr *)&in, &scope);
     address_format(&address, text);
     assert_string_equal(text, "192.0.2.1");
     assert_int_equal(scope, 0);

@@ -218,11 +218,10 @@ static void read_by_system(char *ret, size_t size)
     ret[0] = '\0';
     for (int i = 0; i < resolver.nscount; i++) {
         const struct sockaddr_in6 *in6 = resolver._u._ext.nsaddrs[i];
-        struct address address;
         char text[46], number[16];
         uint32_t scope = 0;
 
-        address = address_from_sockaddr(
+        struct address address = address_from_sockaddr(
             in6 != NULL ? (const struct sockaddr *)in6 : (const struct sockaddr *)&resolver.nsaddr_list[i], &scope);
         address_format(&address, text);
         append(ret, size, i > 0 ? " %s" : "%s", text);

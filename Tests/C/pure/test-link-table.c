@@ -46,7 +46,6 @@ TEST(the_link_to_the_local_network_is_the_best_with_the_lowest_index)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct link_table links = LINK_TABLE_EMPTY;
-        const struct link *found;
 
         for (uint32_t index = 4; index >= 1; index--) {
             struct message message = about(index, "x", rows[i].flags[index - 1], NULL);
@@ -55,7 +54,7 @@ TEST(the_link_to_the_local_network_is_the_best_with_the_lowest_index)
                 message.link.hardware = rows[i].hardware;
             apply(&links, message);
         }
-        found = link_table_find_local(&links);
+        const struct link *found = link_table_find_local(&links);
         assert_int_equal(found == NULL ? 0 : found->index, rows[i].found);
         link_table_clear(&links);
     }
@@ -186,12 +185,11 @@ TEST(a_kind_of_link_follows_from_kind_and_hardware)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct link link = { .index = 1, .flags = rows[i].flags, .hardware = rows[i].hardware };
-        const struct link *put;
 
         snprintf(link.kind, sizeof link.kind, "%s", rows[i].kind);
         snprintf(link.name, sizeof link.name, "%s", "ppp0"); /* the name does not matter */
         assert_int_equal(link_table_put(&links, &link), 0);
-        put = link_table_find(&links, 1);
+        const struct link *put = link_table_find(&links, 1);
         if (put->type != rows[i].type || link_is_point_to_point(put) != rows[i].point_to_point)
             fail_msg("row %zu, kind \"%s\": type %u", i, rows[i].kind, put->type);
     }
@@ -277,7 +275,6 @@ TEST(any_link_may_change_what_carries_another)
 {
     struct link_table links = LINK_TABLE_EMPTY;
     struct link bridge;
-    struct message message;
 
     bridge = *put(&links, 1, "bridge", true, DEVICE_CELLULAR);
     bridge.carried = true;
@@ -285,7 +282,7 @@ TEST(any_link_may_change_what_carries_another)
     put(&links, 2, "", true, DEVICE_WIFI);
     apply(&links, about(2, "l2", 0, NULL));
     assert_int_equal(link_table_find(&links, 1)->device, DEVICE_CELLULAR); /* that link did not change */
-    message = about(2, "l2", 0, NULL);
+    struct message message = about(2, "l2", 0, NULL);
     message.link.mtu = 9000;
     apply(&links, message);
     assert_int_equal(link_table_find(&links, 1)->device, DEVICE_CELLULAR);

@@ -30,12 +30,11 @@ static struct linkinfo end(struct nest *nest)
 {
     struct attribute attribute = { .type = IFLA_LINKINFO };
     struct linkinfo info;
-    void *exact;
 
     mnl_attr_nest_end(nest->message, nest->data);
     mnl_attr_nest_end(nest->message, nest->info);
     attribute.length = mnl_attr_get_payload_len(nest->info);
-    exact = exact_copy(mnl_attr_get_payload(nest->info), attribute.length);
+    void *exact = exact_copy(mnl_attr_get_payload(nest->info), attribute.length);
     attribute.payload = exact;
     linkinfo_parse(&attribute, &info);
     free(exact);
@@ -80,7 +79,6 @@ TEST(tunnels_publish_their_endpoints)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address local = make(rows[i].local), remote = make(rows[i].remote);
         struct nest nest;
-        struct linkinfo info;
 
         begin(&nest, rows[i].kind);
         if (rows[i].oif != 0)
@@ -89,7 +87,7 @@ TEST(tunnels_publish_their_endpoints)
         put_address(&nest, rows[i].remote_type, rows[i].remote);
         if (rows[i].mark != 0)
             mnl_attr_put_u32(nest.message, rows[i].mark_type, rows[i].mark);
-        info = end(&nest);
+        struct linkinfo info = end(&nest);
         assert_true(info.has_kind);
         assert_string_equal(info.kind, rows[i].kind);
         if (info.tunnel.oif != rows[i].oif || info.tunnel.mark != rows[i].mark ||
@@ -153,13 +151,12 @@ TEST(data_of_an_unknown_kind_is_ignored)
                                          "geneve", "grex", "gr",   "a-kind-of-more-than-fifteen" };
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        struct linkinfo info;
         struct nest nest;
 
         begin(&nest, kinds[i]);
         for (uint16_t type = 1; type < 32; type++)
             put_address(&nest, type, "192.0.2.9");
-        info = end(&nest);
+        struct linkinfo info = end(&nest);
         assert_int_equal(info.tunnel.remote.family, AF_UNSPEC);
         assert_int_equal(info.tunnel.oif, 0);
         assert_int_equal(info.active, 0);
@@ -170,7 +167,6 @@ TEST(attributes_of_a_wrong_length_are_ignored)
 {
     for (size_t length = 0; length < 20; length++) {
         static const unsigned char bytes[20] = { 192, 0, 2, 9 };
-        struct linkinfo info;
         struct nest nest;
 
         if (length == 4 || length == 16)
@@ -178,7 +174,7 @@ TEST(attributes_of_a_wrong_length_are_ignored)
         begin(&nest, "gre");
         mnl_attr_put(nest.message, IFLA_GRE_REMOTE, length, bytes);
         mnl_attr_put(nest.message, IFLA_GRE_LINK, length, bytes);
-        info = end(&nest);
+        struct linkinfo info = end(&nest);
         assert_int_equal(info.tunnel.remote.family, AF_UNSPEC);
         assert_int_equal(info.tunnel.oif, 0);
     }

@@ -123,12 +123,10 @@ static void start_link(uint16_t type, int family, int index)
 
 static void make_link(void)
 {
-    size_t nested;
-
     start_link(RTM_NEWLINK, AF_UNSPEC, 3);
     put_text(IFLA_IFNAME, "veth0");
     put_u32(IFLA_MTU, 1500);
-    nested = nest(IFLA_LINKINFO);
+    size_t nested = nest(IFLA_LINKINFO);
     put_text(IFLA_INFO_KIND, "veth");
     unnest(nested);
 }
@@ -213,8 +211,6 @@ TEST(a_link_without_an_index_is_refused)
 
 TEST(link_attributes_of_a_wrong_length_are_ignored)
 {
-    size_t nested;
-
     start_link(RTM_NEWLINK, AF_UNSPEC, 3);
     put(IFLA_MTU, "\1\2", 2);
     put(IFLA_IFNAME, "", 0);
@@ -226,7 +222,7 @@ TEST(link_attributes_of_a_wrong_length_are_ignored)
     start_link(RTM_NEWLINK, AF_UNSPEC, 3);
     put(IFLA_MTU, "\1\2\3\4\5\6\7\10", 8);
     put_text(IFLA_IFNAME, "a-name-of-16-byt");
-    nested = nest(IFLA_LINKINFO);
+    size_t nested = nest(IFLA_LINKINFO);
     put_text(IFLA_INFO_KIND, "a-kind-with-a-very-long-name");
     unnest(nested);
     message = parsed();
@@ -244,10 +240,8 @@ TEST(link_attributes_of_a_wrong_length_are_ignored)
 
 TEST(a_kind_outside_its_nest_is_ignored)
 {
-    size_t nested;
-
     start_link(RTM_NEWLINK, AF_UNSPEC, 3);
-    nested = nest(IFLA_LINKINFO);
+    size_t nested = nest(IFLA_LINKINFO);
     put_claiming(IFLA_INFO_KIND, "veth", 5, 200); /* longer than its nest */
     unnest(nested);
     message = parsed();
@@ -275,7 +269,6 @@ static const unsigned char destination[4] = { 198, 51, 100, 7 }, gateway[4] = { 
 static void make_route(void)
 {
     const struct rta_cacheinfo cache = { .rta_expires = 200 };
-    size_t nested;
 
     start_route(RTM_NEWROUTE, AF_INET, 24);
     put_u32(RTA_TABLE, 1000);
@@ -284,7 +277,7 @@ static void make_route(void)
     put(RTA_PREFSRC, source, 4);
     put(RTA_GATEWAY, gateway, 4);
     put_u32(RTA_NH_ID, 9);
-    nested = nest(RTA_METRICS);
+    size_t nested = nest(RTA_METRICS);
     put_u32(RTAX_MTU, 1400);
     unnest(nested);
     put(RTA_CACHEINFO, &cache, sizeof cache);
@@ -633,18 +626,14 @@ TEST(a_message_about_a_neighbour_has_its_state)
 
 TEST(messages_follow_one_another)
 {
-    struct bytes first;
-    unsigned char *both;
-    size_t step;
-
     make_link();
-    first = bytes;
+    struct bytes first = bytes;
     make_route();
-    both = malloc(first.length + bytes.length);
+    unsigned char *both = malloc(first.length + bytes.length);
     assert_non_null(both);
     memcpy(both, first.at, first.length);
     memcpy(both + first.length, bytes.at, bytes.length);
-    step = message_parse(both, first.length + bytes.length, &message);
+    size_t step = message_parse(both, first.length + bytes.length, &message);
     assert_int_equal(step, first.length);
     assert_int_equal(message.kind, MESSAGE_LINK);
     assert_int_equal(message_parse(both + step, bytes.length, &message), bytes.length);
@@ -761,11 +750,10 @@ TEST(requests_fit_their_buffer_and_hold_the_query)
     const struct rtmsg *info = (const struct rtmsg *)(const void *)(buffer + NLMSG_HDRLEN);
     const struct ifinfomsg *link = (const struct ifinfomsg *)(const void *)(buffer + NLMSG_HDRLEN);
     struct route_request request = { .oif = 3, .mark = 7, .fib_match = true };
-    size_t length;
 
     request.destination = address_make(AF_INET6, "0123456789abcdef", 16);
     request.source = address_make(AF_INET6, "fedcba9876543210", 16);
-    length = message_put_route_query(buffer, 77, 1000, &request);
+    size_t length = message_put_route_query(buffer, 77, 1000, &request);
     assert_true(length <= MESSAGE_REQUEST_SIZE);
     assert_non_null(memmem(buffer, length, &user, sizeof user));
     assert_int_equal(header->nlmsg_len, length);

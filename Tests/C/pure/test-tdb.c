@@ -56,10 +56,9 @@ TEST(keys_are_found)
 TEST(deleted_keys_are_not_found)
 {
     struct notes notes;
-    uint32_t place;
 
     fill(&notes);
-    place = notes_add(&notes, 2, "five", "5");
+    uint32_t place = notes_add(&notes, 2, "five", "5");
     expect(&notes, notes.length, "five", "5");
     notes.bytes[place / 4 + 5] = 0xd9fee666; /* free, and still in its chain */
     expect(&notes, notes.length, "five", "");
@@ -104,10 +103,9 @@ TEST(any_offset_is_safe)
 TEST(a_circular_chain_ends)
 {
     struct notes notes;
-    uint32_t place;
 
     notes_begin(&notes, 1);
-    place = notes_add(&notes, 0, "one", "1");
+    uint32_t place = notes_add(&notes, 0, "one", "1");
     notes.bytes[place / 4] = place;
     expect(&notes, notes.length, "two", "");
     expect(&notes, notes.length, "one", "1");

@@ -104,8 +104,7 @@ TEST(a_route_that_no_query_returns_without_a_local_address)
 /* Such a route is no default route. */
 TEST(a_route_that_no_query_returns_is_not_the_default_path)
 {
-    namespace_ip("-6 route delete default");
-    namespace_ip("-6 route add 4000::/2 from 2001:db8::/64 via 2001:db8:c::1 metric 10");
+    namespace_ip("-6 route delete default; -6 route add 4000::/2 from 2001:db8::/64 via 2001:db8:c::1 metric 10");
     namespace_ip("-6 route add 4000::/2 from 2001:db8::/64 via " GATEWAY " metric 20");
     EXPECT_BOUND_PAIR(LOCAL, "4000::1", "a", R, None);
     EXPECT_BOUND_PAIR(LOCAL, "::", "a", 0, NoRoute);
@@ -156,8 +155,7 @@ TEST(a_bound_pair_opens_a_socket_only_if_other_routes_may_hide_one)
 /* AnyIP: packets to the prefix are for this machine. bind(2) needs IPV6_FREEBIND or a sysctl for such an address. */
 TEST(an_address_that_only_a_local_route_has_is_usable)
 {
-    namespace_ip("-6 route add local 2001:db8:77::/64 dev lo");
-    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add local 2001:db8:77::/64 dev lo; route add default via 192.0.2.1");
     namespace_ip("route add local 203.0.113.128/25 dev lo");
     EXPECT_PAIR("2001:db8:77::1", TARGET, R, None);
     EXPECT_BOUND_PAIR("2001:db8:77::1", TARGET, "a", R, None);

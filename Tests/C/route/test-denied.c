@@ -78,12 +78,10 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, flags_unknown_to_a_socket_are_not_set)
                  { "2001:db8::2", R | L },     { "2001:db8::9", R },   { "0.0.0.0", R },       { "::", R },
                  { "255.255.255.255", R },     { "203.0.113.9", R },   { "239.1.2.3", R },     { "fe80::1%a", R },
                  { "::ffff:192.0.2.2", R | L } };
-    int tun;
 
-    tun = namespace_add_tun("t0");
+    int tun = namespace_add_tun("t0");
     if (tun >= 0) {
-        namespace_ip("link set dev t0 up");
-        namespace_ip("address add 203.0.113.2/24 dev t0");
+        namespace_ip("link set dev t0 up; address add 203.0.113.2/24 dev t0");
     }
     namespace_ip("route add default dev a");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -98,14 +96,11 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, flags_unknown_to_a_socket_are_not_set)
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_bound_path_names_its_interface)
 {
-    SCNetworkReachabilityPath path;
-
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("link set dev a mtu 1400");
+    namespace_ip("route add default via 192.0.2.1; link set dev a mtu 1400");
     SCOPED_TARGET scoped = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
     SCOPED_TARGET bound = expect_bound("198.51.100.7", "a");
     SCOPED_TARGET any = expect_bound("0.0.0.0", "a");
-    path = expect_path_of(scoped);
+    SCNetworkReachabilityPath path = expect_path_of(scoped);
     assert_string_equal(path.interfaceName, "a");
     assert_int_equal(path.interfaceIndex, if_nametoindex("a"));
     assert_int_equal(path.mtu, 1400);
@@ -158,13 +153,12 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, an_unknown_interface_index_is_missing)
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_foreign_namespace_is_queried_from_inside)
 {
     struct sockaddr_storage address;
-    unsigned index;
 
     namespace_ip("route add default via 192.0.2.1");
     SCOPED_TARGET there = expect_target("198.51.100.7");
     SCOPED_TARGET missing = expect_bound("198.51.100.7", "z");
     SCOPED_TARGET zone = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
-    index = if_nametoindex("a");
+    unsigned index = if_nametoindex("a");
     namespace_require();
     EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
     EXPECT(there, R, None, .source = "192.0.2.2");
@@ -182,11 +176,10 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_foreign_namespace_is_queried_from_inside)
 static void set_descriptor_limit(bool none)
 {
     static struct rlimit before;
-    struct rlimit limit;
 
     if (none)
         assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    limit = before;
+    struct rlimit limit = before;
     if (none)
         limit.rlim_cur = 0;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -195,8 +188,6 @@ static void set_descriptor_limit(bool none)
 TEST_DENIED(DENIAL_SOCKET_EACCES, running_out_of_descriptors_is_an_error)
 {
     SCNetworkReachabilityRef targets[5];
-    unsigned long count;
-    double started;
 
     targets[0] = expect_target("192.0.2.9");
     targets[1] = expect_target("2001:db8::9");
@@ -204,7 +195,7 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, running_out_of_descriptors_is_an_error)
     targets[3] = expect_bound("192.0.2.9", "a");
     targets[4] = expect_pair("192.0.2.2", "192.0.2.9");
     watcher_start(&watcher, expect_target("198.51.100.7"));
-    started = watcher_now();
+    double started = watcher_now();
     set_descriptor_limit(true);
     for (int i = 0; i < 5; i++)
         expect_failure(targets[i], EMFILE);
@@ -212,7 +203,7 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, running_out_of_descriptors_is_an_error)
         assert_int_equal(SCRunLoopPerform(watcher.loop, POLL + 0.2 - (watcher_now() - started)), 0);
     set_descriptor_limit(false);
     /* It is evaluated again before the next poll is due. */
-    count = expect_counters_of(watcher.target).evaluations;
+    unsigned long count = expect_counters_of(watcher.target).evaluations;
     started = watcher_now();
     assert_int_equal(SCRunLoopPerform(watcher.loop, POLL / 2), 0);
     assert_true(expect_counters_of(watcher.target).evaluations > count);
@@ -285,30 +276,26 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, rules_for_udp_ports_are_those_of_the_socket)
         bool reachable, incomplete;
     } rows[] = { { IPPROTO_UDP, 53, false, false }, { IPPROTO_UDP, 54, true, false }, { IPPROTO_TCP, 54, true, true } };
 
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("rule add ipproto udp dport 53 prohibit");
+    namespace_ip("route add default via 192.0.2.1; rule add ipproto udp dport 53 prohibit");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-        SCNetworkReachabilityRef target;
 
         options.nodename = "198.51.100.7";
         options.protocol = rows[i].protocol;
         options.remotePort = rows[i].port;
-        target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+        SCOPED_TARGET target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
         assert_int_equal(expect_flags_of(target), rows[i].reachable ? R : 0);
         assert_int_equal(expect_path_of(target).flow, rows[i].incomplete ? kSCNetworkReachabilityFlowIncomplete : 0);
-        SCNetworkReachabilityRelease(target);
     }
 }
 
 TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_made_without_proc_is_queried_in_place)
 {
     SCNetworkReachabilityFlags flags[2] = { 0 };
-    SCNetworkReachabilityRef target;
     bool succeeded[2];
 
     hide_proc();
-    target = expect_target("192.0.2.9");
+    SCNetworkReachabilityRef target = expect_target("192.0.2.9");
     succeeded[0] = SCNetworkReachabilityGetFlags(target, &flags[0]);
     show_proc();
     succeeded[1] = SCNetworkReachabilityGetFlags(target, &flags[1]);
@@ -323,15 +310,12 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_made_without_proc_is_queried_in_place
 TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_is_queried_in_place_after_proc_is_unmounted)
 {
     SCNetworkReachabilityFlags flags = 0;
-    SCNetworkReachabilityRef target;
-    bool succeeded;
-    int status;
+    SCNetworkReachabilityRef target = expect_target("192.0.2.9");
 
-    target = expect_target("192.0.2.9");
     hide_proc();
     set_capabilities(~UINT32_C(0));
-    succeeded = SCNetworkReachabilityGetFlags(target, &flags);
-    status = SCError();
+    bool succeeded = SCNetworkReachabilityGetFlags(target, &flags);
+    int status = SCError();
     set_capabilities(0);
     show_proc();
     SCNetworkReachabilityRelease(target);
@@ -352,10 +336,8 @@ static unsigned armed_timers(void)
 
     assert_non_null(directory);
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        FILE *file;
-
         snprintf(path, sizeof path, "/proc/self/fdinfo/%s", entry->d_name);
-        file = fopen(path, "re");
+        FILE *file = fopen(path, "re");
         while (file != NULL && fgets(line, sizeof line, file) != NULL)
             if (sscanf(line, "it_value: (%ld, %ld)", &seconds, &nanoseconds) == 2 && (seconds | nanoseconds) != 0)
                 armed++;
@@ -394,10 +376,8 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
     SCOPED_LOOP loop = SCRunLoopCreate();
     struct record record = { 0 };
     struct descriptors descriptors;
-    unsigned long count;
-    double until;
-
     SCOPED_TARGET target = create_recorded_target("198.51.100.7", &record);
+
     assert_true(SCRunLoopGetFileDescriptor(loop) >= 0); /* the loop opens its timer */
     descriptors_read(&descriptors);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -405,8 +385,8 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
     assert_int_equal(armed_timers(), 1);
     descriptors_expect(&descriptors);
     /* It does not poll more often. */
-    count = expect_counters_of(target).evaluations;
-    until = watcher_now() + POLL / 2;
+    unsigned long count = expect_counters_of(target).evaluations;
+    double until = watcher_now() + POLL / 2;
     while (watcher_now() < until)
         assert_int_equal(SCRunLoopPerform(loop, until - watcher_now()), 0);
     assert_int_equal(expect_counters_of(target).evaluations, count);
@@ -431,13 +411,11 @@ TEST_DENIED(DENIAL_CONNECT, path_changes_are_reported_with_notify_path)
 {
     struct watcher plain, whole, reason;
 
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("route add unreachable 203.0.113.0/24");
+    namespace_ip("route add default via 192.0.2.1; route add unreachable 203.0.113.0/24");
     watcher_start(&plain, expect_target("198.51.100.7"));
     watcher_start(&whole, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
     watcher_start(&reason, expect_option("203.0.113.7", kSCNetworkReachabilityOptionNotifyPath));
-    namespace_ip("address add 192.0.2.3/24 dev a");
-    namespace_ip("route replace default via 192.0.2.1 src 192.0.2.3");
+    namespace_ip("address add 192.0.2.3/24 dev a; route replace default via 192.0.2.1 src 192.0.2.3");
     namespace_ip("route replace prohibit 203.0.113.0/24");
     EXPECT_SOON(&whole, R);
     EXPECT_SOURCE(whole.target, "192.0.2.3");
@@ -457,12 +435,10 @@ static SCNetworkReachabilityNetwork network_of(SCNetworkReachabilityRef target)
 /* A socket shows the families and their sources, and no interface. */
 TEST_DENIED(DENIAL_SOCKET_EPERM, the_default_paths_are_polled)
 {
-    SCNetworkReachabilityNetwork network;
-
     namespace_ip("route add default via 192.0.2.1");
     watcher_schedule(&watcher, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork));
     EXPECT_SOON(&watcher, R);
-    network = network_of(watcher.target);
+    SCNetworkReachabilityNetwork network = network_of(watcher.target);
     assert_int_equal(network.ipv4.flags, R);
     assert_int_equal(network.ipv4.source.ss_family, AF_INET);
     assert_int_equal(network.ipv4.interfaceIndex, 0);
@@ -478,13 +454,11 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, the_default_paths_are_polled)
 
 TEST_DENIED(DENIAL_CONNECT, a_foreign_namespace_is_polled_from_inside)
 {
-    SCNetworkReachabilityRef target;
     struct descriptors descriptors;
-    int there;
+    int there = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 
-    there = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
     assert_true(there >= 0);
-    target = expect_target("198.51.100.7");
+    SCNetworkReachabilityRef target = expect_target("198.51.100.7");
     namespace_require();
     watcher_start(&watcher, target);
     descriptors_read(&descriptors);
@@ -519,13 +493,11 @@ TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_kernel_is_poll
 TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_ways_are_polled)
 {
     namespace_add_second_pair();
-    namespace_ip("link set dev c down");
-    namespace_ip("route add default via 192.0.2.1 metric 1");
+    namespace_ip("link set dev c down; route add default via 192.0.2.1 metric 1");
     watcher_schedule(&watcher, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork));
     EXPECT_SOON(&watcher, R);
     assert_int_equal(network_of(watcher.target).wayCount, 1);
-    namespace_ip("link set dev c up");
-    namespace_ip("route add default via 203.0.113.1 metric 2");
+    namespace_ip("link set dev c up; route add default via 203.0.113.1 metric 2");
     EXPECT_SOON(&watcher, R);
     assert_int_equal(network_of(watcher.target).wayCount, 2);
     namespace_ip("link delete dev c");
@@ -649,9 +621,8 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_wait_polls)
 TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_still_query_the_kernel)
 {
     struct watcher early, late;
-    SCNetworkReachabilityRef unscheduled;
+    SCNetworkReachabilityRef unscheduled = expect_target("192.0.2.9");
 
-    unscheduled = expect_target("192.0.2.9");
     watcher_start(&early, expect_target("198.51.100.7"));
     impose(DENIAL_SOCKET_EPERM);
     assert_int_equal(expect_flags_of(unscheduled), R | D);

@@ -47,8 +47,7 @@ TEST(a_failed_query_is_retried_though_others_succeed)
     SCOPED_TARGET other = expect_target("203.0.113.2");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     assert_int_equal(watcher_pass(&watcher), 0);
-    namespace_ip("route del default");
-    namespace_ip("route del 203.0.113.0/24");
+    namespace_ip("route del default; route del 203.0.113.0/24");
     faults_arm(&(struct fault){ .function = "send", .error = ENOBUFS, .count = 3 }); /* all tries of one query */
     assert_int_equal(watcher_pass(&watcher), 0);
     faults_disarm();
@@ -236,9 +235,7 @@ TEST(a_lost_reply_about_the_default_path_hides_no_route)
 {
     bool struck = true;
 
-    namespace_ip("link set dev lo up");
-    namespace_ip("route del default");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_ip("link set dev lo up; route del default; -6 route add default via 2001:db8::1");
     SCOPED_TARGET target = expect_target("0.0.0.0");
     EXPECT(target, R, None);
     for (unsigned nth = 1; struck; nth++) {
@@ -381,8 +378,7 @@ TEST(a_query_after_a_failed_one_waits_for_the_barrier)
     for (size_t i = 0; i < 2; i++)
         assert_true(SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
-    namespace_ip("route del default");
-    namespace_ip("route del 203.0.113.0/24");
+    namespace_ip("route del default; route del 203.0.113.0/24");
     barriers = 0;
     faults_send = fail_once;
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
@@ -477,8 +473,8 @@ TEST(a_message_about_the_request_of_another_program_is_no_reply)
 TEST(a_failed_query_writes_nothing)
 {
     SCNetworkReachabilityFlags flags = 77;
-
     SCOPED_TARGET target = expect_target("198.51.100.1");
+
     faults_arm(&(struct fault){ .function = "recvfrom", .error = EBADF });
     assert_false(SCNetworkReachabilityGetFlags(target, &flags));
     assert_non_null(faults_disarm());

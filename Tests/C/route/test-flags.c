@@ -16,8 +16,7 @@ TEST(a_destination_behind_a_gateway_is_reachable)
     SCOPED_TARGET ipv6 = expect_target("2001:db8:1::7");
     EXPECT(ipv4, 0, NoRoute);
     EXPECT(ipv6, 0, NoRoute);
-    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
-    namespace_ip("-6 route add 2001:db8:1::/48 via 2001:db8::1");
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1; -6 route add 2001:db8:1::/48 via 2001:db8::1");
     EXPECT(ipv4, R, None, .interface = "a", .gateway = "192.0.2.1", .source = "192.0.2.2");
     EXPECT(ipv6, R, None, .interface = "a", .gateway = "2001:db8::1", .source = "2001:db8::2");
 }
@@ -36,10 +35,8 @@ TEST(a_mapped_address_is_the_ipv4_address)
 
 TEST(ipv4_over_an_ipv6_gateway_is_not_direct)
 {
-    SCNetworkReachabilityRef target;
-
     namespace_ip("route add 0.0.0.0/0 via inet6 fe80::1 dev a");
-    target = expect_target("198.51.100.7");
+    SCNetworkReachabilityRef target = expect_target("198.51.100.7");
     EXPECT(target, R, None, .gateway = "fe80::1");
     SCNetworkReachabilityRelease(target);
     EXPECT_ADDRESS("0.0.0.0", R, None);
@@ -58,10 +55,8 @@ TEST_WITH(namespace_require, NULL, an_empty_namespace_reaches_nothing)
 
 TEST(a_throw_route_is_no_route)
 {
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("route add throw 198.51.100.0/24");
-    namespace_ip("-6 route add default via 2001:db8::1");
-    namespace_ip("-6 route add throw 2001:db8:1::/48");
+    namespace_ip("route add default via 192.0.2.1; route add throw 198.51.100.0/24");
+    namespace_ip("-6 route add default via 2001:db8::1; -6 route add throw 2001:db8:1::/48");
     EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
     EXPECT_ADDRESS("2001:db8:1::7", 0, NoRoute);
 }
@@ -69,12 +64,9 @@ TEST(a_throw_route_is_no_route)
 TEST(refusing_routes_report_their_kind)
 {
     namespace_add_default_routes();
-    namespace_ip("route add unreachable 198.51.100.0/26");
-    namespace_ip("route add prohibit 198.51.100.64/26");
-    namespace_ip("route add blackhole 198.51.100.128/26");
-    namespace_ip("-6 route add unreachable 2001:db8:1::/48");
-    namespace_ip("-6 route add prohibit 2001:db8:2::/48");
-    namespace_ip("-6 route add blackhole 2001:db8:3::/48");
+    namespace_ip("route add unreachable 198.51.100.0/26; route add prohibit 198.51.100.64/26");
+    namespace_ip("route add blackhole 198.51.100.128/26; -6 route add unreachable 2001:db8:1::/48");
+    namespace_ip("-6 route add prohibit 2001:db8:2::/48; -6 route add blackhole 2001:db8:3::/48");
     EXPECT_ADDRESS("198.51.100.7", 0, RouteUnreachable);
     EXPECT_ADDRESS("198.51.100.70", 0, RouteProhibited);
     EXPECT_ADDRESS("198.51.100.130", 0, RouteBlackhole);
@@ -99,8 +91,7 @@ TEST(own_addresses_are_local_and_direct)
 /* The kernel would give packets to this address the first address of the net as source. */
 TEST(a_second_address_of_a_net_is_local_too)
 {
-    namespace_ip("address add 192.0.2.3/24 dev a");
-    namespace_ip("address add 2001:db8::3/64 dev a nodad");
+    namespace_ip("address add 192.0.2.3/24 dev a; address add 2001:db8::3/64 dev a nodad");
     namespace_await_addresses();
     EXPECT_ADDRESS("192.0.2.3", R | L | D, None);
     EXPECT_ADDRESS("2001:db8::3", R | L | D, None);
@@ -115,8 +106,7 @@ TEST(a_second_address_of_a_net_is_local_too)
 /* The kernel's errno for this source is that of a blackhole route. IPv6 packets from ::1 do leave. */
 TEST(packets_from_a_loopback_address_cannot_leave)
 {
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("route add blackhole 198.51.100.128/26");
+    namespace_ip("route add default via 192.0.2.1; route add blackhole 198.51.100.128/26");
     EXPECT_PAIR("127.0.0.1", "192.0.2.9", 0, NoSourceAddress);
     EXPECT_PAIR("127.8.9.10", "198.51.100.7", 0, NoSourceAddress);
     EXPECT_PAIR("127.0.0.1", "0.0.0.0", 0, NoSourceAddress);
@@ -137,13 +127,10 @@ TEST_WITH(namespace_require_lo, NULL, loopback_down_reports_interface_down)
 
 TEST_WITH(namespace_require, NULL, loopback_never_up_is_not_reached_by_a_default_route)
 {
-    SCNetworkReachabilityFlags flags;
-    SCNetworkReachabilityRef target;
-
     namespace_add_pair();
     namespace_add_default_routes();
-    target = expect_target("127.0.0.1");
-    flags = expect_flags_of(target);
+    SCNetworkReachabilityRef target = expect_target("127.0.0.1");
+    SCNetworkReachabilityFlags flags = expect_flags_of(target);
     assert_int_equal(flags, 0);
     EXPECT(target, 0, InterfaceDown);
     SCNetworkReachabilityRelease(target);
@@ -189,15 +176,13 @@ TEST(a_default_route_without_gateway_is_direct)
 
 TEST(two_halves_make_a_default_path)
 {
-    namespace_ip("route add 0.0.0.0/1 via 192.0.2.1");
-    namespace_ip("route add 128.0.0.0/1 via 192.0.2.1");
+    namespace_ip("route add 0.0.0.0/1 via 192.0.2.1; route add 128.0.0.0/1 via 192.0.2.1");
     EXPECT_DEFAULT(R, None);
 }
 
 TEST(two_ipv6_halves_make_a_default_path)
 {
-    namespace_ip("-6 route add ::/1 via 2001:db8::1");
-    namespace_ip("-6 route add 8000::/1 via 2001:db8::1");
+    namespace_ip("-6 route add ::/1 via 2001:db8::1; -6 route add 8000::/1 via 2001:db8::1");
     EXPECT_DEFAULT(R, None);
 }
 
@@ -223,8 +208,7 @@ TEST_WITH(NULL, NULL, routes_to_one_net_do_not_hide_the_default_path)
         EXPECT_DEFAULT(0, NoRoute);
         namespace_ip("route add default via 192.0.2.1");
         EXPECT_DEFAULT(R, None);
-        namespace_ip("route delete default");
-        namespace_ip("-6 route add default via 2001:db8::1");
+        namespace_ip("route delete default; -6 route add default via 2001:db8::1");
         EXPECT_DEFAULT(R, None);
     }
 }
@@ -257,8 +241,7 @@ TEST_WITH(NULL, NULL, routes_to_one_ipv6_net_do_not_hide_the_default_path)
 TEST(a_route_to_a_net_is_no_default_path)
 {
     denial_require_netlink(PREFIX);
-    namespace_ip("route add 0.0.0.0/2 via 192.0.2.1");
-    namespace_ip("route add 128.0.0.0/2 via 192.0.2.1");
+    namespace_ip("route add 0.0.0.0/2 via 192.0.2.1; route add 128.0.0.0/2 via 192.0.2.1");
     EXPECT_DEFAULT(0, NoRoute);
 }
 
@@ -338,12 +321,9 @@ TEST(a_local_default_never_makes_the_default_path_local)
 TEST(refusing_rules_report_the_reason_of_the_kernel)
 {
     namespace_add_default_routes();
-    namespace_ip("rule add to 198.51.100.0/26 unreachable");
-    namespace_ip("rule add to 198.51.100.64/26 prohibit");
-    namespace_ip("rule add to 198.51.100.128/26 blackhole");
-    namespace_ip("-6 rule add to 2001:db8:1::/48 unreachable");
-    namespace_ip("-6 rule add to 2001:db8:2::/48 prohibit");
-    namespace_ip("-6 rule add to 2001:db8:3::/48 blackhole");
+    namespace_ip("rule add to 198.51.100.0/26 unreachable; rule add to 198.51.100.64/26 prohibit");
+    namespace_ip("rule add to 198.51.100.128/26 blackhole; -6 rule add to 2001:db8:1::/48 unreachable");
+    namespace_ip("-6 rule add to 2001:db8:2::/48 prohibit; -6 rule add to 2001:db8:3::/48 blackhole");
     EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
     EXPECT_ADDRESS("198.51.100.70", 0, RouteProhibited);
     EXPECT_ADDRESS("198.51.100.130", 0, RouteBlackhole);
@@ -357,8 +337,7 @@ TEST(a_routing_mark_selects_its_table)
     const struct sockaddr_storage address = expect_sockaddr("198.51.100.7"), any = expect_sockaddr("0.0.0.0");
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
-    namespace_ip("route add default via 192.0.2.1 table 100");
-    namespace_ip("rule add fwmark 7 lookup 100");
+    namespace_ip("route add default via 192.0.2.1 table 100; rule add fwmark 7 lookup 100");
     EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
     options.remoteAddress = (const struct sockaddr *)&address;
     options.routingMark = 7;
@@ -377,8 +356,7 @@ TEST(a_routing_mark_selects_its_ipv6_table)
     const struct sockaddr_storage address = expect_sockaddr("2001:db8:1::7");
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
-    namespace_ip("-6 route add default via 2001:db8::1 table 100");
-    namespace_ip("-6 rule add fwmark 7 lookup 100");
+    namespace_ip("-6 route add default via 2001:db8::1 table 100; -6 rule add fwmark 7 lookup 100");
     EXPECT_ADDRESS("2001:db8:1::7", 0, NoRoute);
     options.remoteAddress = (const struct sockaddr *)&address;
     options.routingMark = 7;
@@ -473,8 +451,7 @@ TEST(the_source_of_an_ipv4_packet_that_leaves_a_vrf_is_that_of_a_socket)
         SKIP("this kernel has no VRF");
     namespace_ip("link set dev v up");
     namespace_add_second_pair();
-    namespace_ip("link set dev c master v");
-    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("link set dev c master v; route add default via 192.0.2.1");
     SCOPED_TARGET target = expect_bound("198.51.100.7", "v");
     EXPECT(target, R, None);
     read_socket_source("198.51.100.7", "v", source);
@@ -485,10 +462,8 @@ TEST(another_metric_does_not_help_against_a_lost_carrier)
 {
     denial_require_netlink(CARRIER);
     namespace_add_second_pair();
-    namespace_ip("route add default via 192.0.2.1 metric 10");
-    namespace_ip("route add default via 203.0.113.1 metric 20");
-    namespace_ip("-6 route add default via 2001:db8::1 metric 10");
-    namespace_ip("-6 route add default via 2001:db8:c::1 metric 20");
+    namespace_ip("route add default via 192.0.2.1 metric 10; route add default via 203.0.113.1 metric 20");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 10; -6 route add default via 2001:db8:c::1 metric 20");
     SCOPED_TARGET ipv4 = expect_target("198.51.100.7");
     SCOPED_TARGET ipv6 = expect_target("2001:db8:1::7");
     SCOPED_TARGET any = expect_target("0.0.0.0");
@@ -524,10 +499,8 @@ TEST(with_ignore_routes_with_linkdown_the_other_metric_is_used)
     SCNetworkReachabilityRef ipv4, ipv6;
 
     namespace_add_second_pair();
-    namespace_ip("route add default via 192.0.2.1 metric 10");
-    namespace_ip("route add default via 203.0.113.1 metric 20");
-    namespace_ip("-6 route add default via 2001:db8::1 metric 10");
-    namespace_ip("-6 route add default via 2001:db8:c::1 metric 20");
+    namespace_ip("route add default via 192.0.2.1 metric 10; route add default via 203.0.113.1 metric 20");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 10; -6 route add default via 2001:db8:c::1 metric 20");
     namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "1");
     namespace_sysctl("net.ipv4.conf.a.ignore_routes_with_linkdown", "1"); /* before Linux 5.11, "all" does not count */
     namespace_sysctl("net.ipv6.conf.all.ignore_routes_with_linkdown", "1");
@@ -638,10 +611,8 @@ TEST(a_bound_target_uses_its_own_leg)
 
 static void check_nexthop_objects(void)
 {
-    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
-    namespace_ip("nexthop add id 2 via 2001:db8::1 dev a");
-    namespace_ip("route add default nhid 1");
-    namespace_ip("-6 route add default nhid 2");
+    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a; nexthop add id 2 via 2001:db8::1 dev a");
+    namespace_ip("route add default nhid 1; -6 route add default nhid 2");
     SCOPED_TARGET ipv4 = expect_target("198.51.100.7");
     SCOPED_TARGET ipv6 = expect_target("2001:db8:1::7");
     SCOPED_TARGET any = expect_target("0.0.0.0");
@@ -679,8 +650,7 @@ TEST_WITH(NULL, NULL, only_nexthop_objects_out_of_the_interface_count)
     for (int spelled_out = 0; spelled_out < 2; spelled_out++) {
         namespace_require_pair();
         namespace_sysctl("net.ipv4.nexthop_compat_mode", spelled_out ? "1" : "0");
-        namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
-        namespace_ip("route add default nhid 1");
+        namespace_ip("nexthop add id 1 via 192.0.2.1 dev a; route add default nhid 1");
         target = expect_bound("198.51.100.7", "a");
         EXPECT(target, R, None);
         EXPECT_BOUND("198.51.100.7", "lo", 0, NoRoute);
@@ -692,13 +662,9 @@ TEST_WITH(NULL, NULL, only_nexthop_objects_out_of_the_interface_count)
 
 static void add_nexthop_groups(void)
 {
-    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
-    namespace_ip("nexthop add id 2 via 203.0.113.1 dev c");
-    namespace_ip("nexthop add id 3 via 2001:db8::1 dev a");
-    namespace_ip("nexthop add id 4 via 2001:db8:c::1 dev c");
-    namespace_ip("nexthop add id 10 group 1/2");
-    namespace_ip("nexthop add id 20 group 3/4");
-    namespace_ip("route add default nhid 10");
+    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a; nexthop add id 2 via 203.0.113.1 dev c");
+    namespace_ip("nexthop add id 3 via 2001:db8::1 dev a; nexthop add id 4 via 2001:db8:c::1 dev c");
+    namespace_ip("nexthop add id 10 group 1/2; nexthop add id 20 group 3/4; route add default nhid 10");
     namespace_ip("-6 route add default nhid 20");
 }
 
@@ -755,9 +721,7 @@ TEST_WITH(NULL, NULL, a_nexthop_group_without_a_carrier_is_unusable)
 
 TEST(a_blackhole_nexthop_is_a_blackhole)
 {
-    namespace_ip("nexthop add id 1 blackhole");
-    namespace_ip("route add 198.51.100.0/24 nhid 1");
-    namespace_ip("-6 nexthop add id 2 blackhole");
+    namespace_ip("nexthop add id 1 blackhole; route add 198.51.100.0/24 nhid 1; -6 nexthop add id 2 blackhole");
     namespace_ip("-6 route add 2001:db8:1::/48 nhid 2");
     EXPECT_ADDRESS("198.51.100.7", 0, RouteBlackhole);
     EXPECT_ADDRESS("2001:db8:1::7", 0, RouteBlackhole);
@@ -773,8 +737,7 @@ TEST_WITH(namespace_require_lo, NULL, a_tentative_address_is_no_source)
     namespace_sysctl("net.ipv6.conf.a.dad_transmits", "1000"); /* tentative for as long as the test takes */
     namespace_ip("link set dev b up");
     namespace_set_up("a");
-    namespace_ip("address add 2001:db8::2/64 dev a");
-    namespace_ip("-6 route add 2001:db8:1::/48 via fe80::1 dev a");
+    namespace_ip("address add 2001:db8::2/64 dev a; -6 route add 2001:db8:1::/48 via fe80::1 dev a");
     SCOPED_TARGET target = expect_target("2001:db8::9");
     SCOPED_TARGET global = expect_target("2001:db8:1::7");
     EXPECT(target, 0, NoSourceAddress);
@@ -789,8 +752,7 @@ TEST_WITH(namespace_require, NULL, a_duplicate_address_is_no_source)
     struct namespace_other other;
 
     namespace_other_open(&other);
-    namespace_ip("link set dev lo up");
-    namespace_ip("link add name a type veth peer name b");
+    namespace_ip("link set dev lo up; link add name a type veth peer name b");
     namespace_sysctl("net.ipv6.conf.a.addr_gen_mode", "1");
     namespace_sysctl("net.ipv6.conf.a.router_solicitation_delay", "0"); /* otherwise duplicate detection starts late */
     namespace_ip("link set dev b netns %d", (int)other.pid);
@@ -819,8 +781,7 @@ TEST(the_source_may_belong_to_another_interface)
 TEST_WITH(namespace_require_lo, NULL, a_link_local_source_does_not_reach_a_global_address)
 {
     namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
-    namespace_ip("link add name a type veth peer name b");
-    namespace_ip("link set dev b up");
+    namespace_ip("link add name a type veth peer name b; link set dev b up");
     namespace_set_up("a");
     namespace_await_addresses();
     namespace_ip("-6 route add default via fe80::1 dev a");
@@ -839,13 +800,12 @@ TEST_WITH(namespace_require_lo, NULL, a_link_local_source_does_not_reach_a_globa
 TEST(a_link_local_address_needs_its_scope)
 {
     const struct sockaddr_storage plain = expect_sockaddr("fe80::1");
-    SCNetworkReachabilityRef target;
 
     (void)plain;
     EXPECT_ADDRESS("fe80::1", 0, NoRoute);
     EXPECT_ADDRESS("fe80::1%a", R | D, None);
     EXPECT_ADDRESS("fe80::1%b", R | D, None);
-    target = expect_target("fe80::1%a");
+    SCNetworkReachabilityRef target = expect_target("fe80::1%a");
     EXPECT_INTERFACE(target, "a");
     SCNetworkReachabilityRelease(target);
     EXPECT_BOUND("fe80::1", "b", R | D, None);
@@ -856,8 +816,7 @@ TEST(a_link_local_address_needs_its_scope)
 
 TEST(broadcasts_are_direct)
 {
-    namespace_ip("address delete 192.0.2.2/24 dev a");
-    namespace_ip("address add 192.0.2.2/24 broadcast + dev a");
+    namespace_ip("address delete 192.0.2.2/24 dev a; address add 192.0.2.2/24 broadcast + dev a");
     EXPECT_ADDRESS("192.0.2.255", R | D, None);
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_ADDRESS("255.255.255.255", R | D, None);
@@ -888,11 +847,9 @@ TEST(a_tunnel_is_transient_and_never_direct)
 {
     const int tun = namespace_require_tun("t0");
 
-    namespace_ip("address add 203.0.113.2/24 dev t0");
-    namespace_ip("address add 2001:db8:c::2/64 dev t0 nodad");
+    namespace_ip("address add 203.0.113.2/24 dev t0; address add 2001:db8:c::2/64 dev t0 nodad");
     namespace_await_addresses();
-    namespace_ip("route add default dev t0");
-    namespace_ip("-6 route add default via 2001:db8:c::1");
+    namespace_ip("route add default dev t0; -6 route add default via 2001:db8:c::1");
     SCOPED_TARGET target = expect_target("203.0.113.9");
     SCOPED_TARGET any = expect_target("0.0.0.0");
     EXPECT(target, R | T, None);
@@ -915,26 +872,21 @@ TEST(a_pair_needs_its_local_address)
     SCOPED_TARGET ipv6 = expect_pair("2001:db8::3", "2001:db8:1::7");
     EXPECT(ipv4, 0, LocalAddressNotAssigned);
     EXPECT(ipv6, 0, LocalAddressNotAssigned);
-    namespace_ip("address add 192.0.2.3/24 dev a");
-    namespace_ip("address add 2001:db8::3/64 dev a nodad");
+    namespace_ip("address add 192.0.2.3/24 dev a; address add 2001:db8::3/64 dev a nodad");
     namespace_await_addresses();
     EXPECT(ipv4, R, None, .source = "192.0.2.3");
     EXPECT(ipv6, R, None, .source = "2001:db8::3");
-    namespace_ip("address delete 192.0.2.3/24 dev a");
-    namespace_ip("address delete 2001:db8::3/64 dev a");
+    namespace_ip("address delete 192.0.2.3/24 dev a; address delete 2001:db8::3/64 dev a");
     EXPECT(ipv4, 0, LocalAddressNotAssigned);
     EXPECT(ipv6, 0, LocalAddressNotAssigned);
 }
 
 TEST(a_pair_queries_with_its_source)
 {
-    namespace_ip("address add 192.0.2.3/24 dev a");
-    namespace_ip("address add 2001:db8::3/64 dev a nodad");
+    namespace_ip("address add 192.0.2.3/24 dev a; address add 2001:db8::3/64 dev a nodad");
     namespace_await_addresses();
-    namespace_ip("route add default via 192.0.2.1 table 100");
-    namespace_ip("-6 route add default via 2001:db8::1 table 100");
-    namespace_ip("rule add from 192.0.2.3 lookup 100");
-    namespace_ip("-6 rule add from 2001:db8::3 lookup 100");
+    namespace_ip("route add default via 192.0.2.1 table 100; -6 route add default via 2001:db8::1 table 100");
+    namespace_ip("rule add from 192.0.2.3 lookup 100; -6 rule add from 2001:db8::3 lookup 100");
     EXPECT_PAIR("192.0.2.2", "198.51.100.7", 0, NoRoute);
     EXPECT_PAIR("192.0.2.3", "198.51.100.7", R, None);
     EXPECT_PAIR("192.0.2.3", "0.0.0.0", R, None);
@@ -1011,8 +963,7 @@ TEST(only_ipv6_routes_out_of_the_interface_count)
 TEST(a_route_behind_another_metric_counts_out_of_its_interface)
 {
     namespace_add_second_pair();
-    namespace_ip("route add default via 192.0.2.1 metric 10");
-    namespace_ip("route add default via 203.0.113.1 metric 20");
+    namespace_ip("route add default via 192.0.2.1 metric 10; route add default via 203.0.113.1 metric 20");
     EXPECT_BOUND("198.51.100.7", "c", R, None, .interface = "c", .gateway = "203.0.113.1", .source = "203.0.113.2");
 }
 
@@ -1047,15 +998,11 @@ TEST_WITH(namespace_require, NULL, a_bound_target_follows_the_name)
     namespace_add_pair();
     EXPECT(target, R | D, None);
     EXPECT(zone, R | D, None);
-    namespace_ip("link set dev a down");
-    namespace_ip("link set dev a name other");
+    namespace_ip("link set dev a down; link set dev a name other");
     EXPECT(target, 0, InterfaceMissing);
     EXPECT(zone, 0, InterfaceMissing);
-    namespace_ip("link set dev b down");
-    namespace_ip("link set dev b name a");
-    namespace_ip("link set dev a up");
-    namespace_ip("link set dev other up");
-    namespace_ip("address add 192.0.2.3/24 dev a");
+    namespace_ip("link set dev b down; link set dev b name a; link set dev a up");
+    namespace_ip("link set dev other up; address add 192.0.2.3/24 dev a");
     namespace_await_running("a", true);
     namespace_await_addresses();
     EXPECT(target, R | D, None, .interface = "a");
@@ -1071,10 +1018,8 @@ TEST_WITH(namespace_require, NULL, a_bound_target_follows_the_name)
 TEST(a_bound_target_honours_refusing_routes)
 {
     denial_require_netlink(MADE_UP);
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("route add blackhole 198.51.100.0/26");
-    namespace_ip("route add prohibit 198.51.100.64/26");
-    namespace_ip("route add unreachable 198.51.100.128/26");
+    namespace_ip("route add default via 192.0.2.1; route add blackhole 198.51.100.0/26");
+    namespace_ip("route add prohibit 198.51.100.64/26; route add unreachable 198.51.100.128/26");
     EXPECT_BOUND("198.51.100.7", "a", 0, NoRoute); /* the kernel gives no other reason */
     EXPECT_BOUND("198.51.100.70", "a", 0, NoRoute);
     EXPECT_BOUND("198.51.100.130", "a", 0, NoRoute);

@@ -39,7 +39,6 @@ static SCNetworkReachabilityRef target_of(const struct flow_case *flow)
     struct sockaddr_storage local = expect_sockaddr(flow->local != NULL ? flow->local : "0.0.0.0");
     struct sockaddr_storage remote = expect_sockaddr(flow->remote);
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    SCNetworkReachabilityRef target;
 
     set_port(&local, flow->local_port);
     set_port(&remote, flow->remote_port);
@@ -48,7 +47,7 @@ static SCNetworkReachabilityRef target_of(const struct flow_case *flow)
     options.protocol = flow->protocol;
     options.trafficClass = flow->class;
     options.options = flow->options;
-    target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
     if (target == NULL)
         fail_msg("CreateWithOptions: %s", SCErrorString(SCError()));
     return target;
@@ -197,8 +196,7 @@ TEST(no_query_has_ecn)
 
 TEST(a_route_for_a_traffic_class_leads_its_flows)
 {
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("route add blackhole 198.51.100.7 tos 0x10");
+    namespace_ip("route add default via 192.0.2.1; route add blackhole 198.51.100.7 tos 0x10");
     EXPECT_ONCE(target_of(&(struct flow_case){ .remote = FAR4, .class = 0x10 }), 0, RouteBlackhole);
     EXPECT_ADDRESS(FAR4, R, None);
 }
@@ -206,8 +204,7 @@ TEST(a_route_for_a_traffic_class_leads_its_flows)
 /* IPv4's connect(2) chooses the source, and then searches again. */
 TEST(a_rule_for_the_chosen_source_counts)
 {
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("rule add from 192.0.2.2 ipproto tcp prohibit");
+    namespace_ip("route add default via 192.0.2.1; rule add from 192.0.2.2 ipproto tcp prohibit");
     expect_flow(&(struct flow_case){ .remote = FAR4, .protocol = IPPROTO_TCP, .remote_port = 443 }, EACCES);
     expect_flow(&(struct flow_case){ .remote = FAR4, .protocol = IPPROTO_UDP, .remote_port = 443 }, 0);
 }
@@ -329,12 +326,10 @@ TEST_EACH(a_local_port_without_an_address_chooses_the_leg, families)
 TEST_EACH(without_a_protocol_the_ports_choose_nothing, families)
 {
     struct flow_case flow = { .local = row->source, .remote = row->far, .local_port = 1, .remote_port = 53 };
-    SCNetworkReachabilityRef first;
-    char leg;
 
     add_legs(row);
-    first = target_of(&flow);
-    leg = expect_path_of(first).interfaceName[0];
+    SCNetworkReachabilityRef first = target_of(&flow);
+    char leg = expect_path_of(first).interfaceName[0];
     SCNetworkReachabilityRelease(first);
     for (; flow.local_port < LEG_PORTS; flow.local_port++) {
         SCOPED_TARGET target = target_of(&flow);
@@ -391,11 +386,10 @@ TEST(a_flow_leaves_a_leg_whose_gateway_fails_and_returns_to_it)
     set_gateway('c', "reachable");
     for (size_t i = 0; i < 3; i++) {
         struct watcher watcher;
-        char leg, other;
 
         flow.local = locals[i];
-        leg = expect_leg(&flow);
-        other = leg == 'a' ? 'c' : 'a';
+        char leg = expect_leg(&flow);
+        char other = leg == 'a' ? 'c' : 'a';
         watcher_start(&watcher, target_of(&flow));
         EXPECT_QUIET(&watcher);
         set_gateway(leg, "failed");
@@ -523,8 +517,7 @@ TEST(a_pair_reports_that_its_flow_is_incomplete)
 {
     struct watcher pair, silent;
 
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("rule add ipproto tcp dport 443 prohibit");
+    namespace_ip("route add default via 192.0.2.1; rule add ipproto tcp dport 443 prohibit");
     watcher_start(&pair,
                   target_of(&(struct flow_case){
                       .local = "192.0.2.2", .remote = FAR4, .options = kSCNetworkReachabilityOptionNotifyPath }));

@@ -108,9 +108,7 @@ TEST_EACH(an_address_of_lo_is_at_home_on_every_interface, families)
 
 TEST(an_address_of_a_bridge_is_not_foreign)
 {
-    namespace_ip("link add br0 type bridge");
-    namespace_ip("link set dev br0 up");
-    namespace_ip("address add 192.0.2.200 dev br0");
+    namespace_ip("link add br0 type bridge; link set dev br0 up; address add 192.0.2.200 dev br0");
     add_default(&families[0]);
     expect_pair_flow("192.0.2.200", "198.51.100.7", BETTER);
 }

@@ -77,8 +77,7 @@ TEST(a_point_to_point_interface_is_no_network)
 TEST(routes_do_not_count)
 {
     add_running_pair("a", "b");
-    namespace_ip("address add 192.0.2.2/24 dev a");
-    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("address add 192.0.2.2/24 dev a; route add default via 192.0.2.1");
     EXPECT_ADDRESS(LOCAL_WIFI, R | D, None);
     namespace_ip("route add blackhole 169.254.0.0/16");
     EXPECT_ADDRESS(LOCAL_WIFI, R | D, None);

@@ -499,10 +499,8 @@ TEST(no_call_moves_the_calling_thread)
  */
 static int mortal_open(const char *marker)
 {
-    int fd;
-
     namespace_require();
-    fd = namespace_keep();
+    int fd = namespace_keep();
     namespace_go(world.home);
     namespace_ip("link add name %s type veth peer name x", marker);
     namespace_ip("link set dev x netns /proc/%d/fd/%d", (int)getpid(), fd);
@@ -546,12 +544,9 @@ static void end_alone(void)
 
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_released)
 {
-    SCNetworkReachabilityRef first, second;
-    int fd;
-
-    fd = mortal_open("w");
-    first = make_on_this_thread(fd, "192.0.2.9");
-    second = THERE(fd, expect_bound("fe80::1", "x"));
+    int fd = mortal_open("w");
+    SCNetworkReachabilityRef first = make_on_this_thread(fd, "192.0.2.9");
+    SCNetworkReachabilityRef second = THERE(fd, expect_bound("fe80::1", "x"));
     close(fd);
     EXPECT(first, 0, NoRoute);
     EXPECT(second, 0, NoRoute);
@@ -604,11 +599,9 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_relea
 {
     int calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
-    SCNetworkReachabilityRef target;
-    int fd;
+    int fd = mortal_open("w");
+    SCNetworkReachabilityRef target = make_on_this_thread(fd, "127.0.0.1");
 
-    fd = mortal_open("w");
-    target = make_on_this_thread(fd, "127.0.0.1");
     assert_true(SCNetworkReachabilitySetCallback(target, release_inside, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, world.loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
@@ -638,12 +631,11 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_without_the_thread_that_made_
 static void *leave_scheduled(void *argument)
 {
     const SCNetworkReachabilityRef target = create_there(argument);
-    bool left;
 
     if (target == NULL)
         return NULL;
-    left = SCNetworkReachabilityScheduleWithRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopCommonModes) &&
-           SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0) == kSCRunLoopRunTimedOut;
+    bool left = SCNetworkReachabilityScheduleWithRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopCommonModes) &&
+                SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0) == kSCRunLoopRunTimedOut;
     SCNetworkReachabilityRelease(target);
     return left ? argument : NULL;
 }
@@ -715,11 +707,10 @@ TEST_WITH(begin_alone, end_alone, many_namespaces_are_made_and_deleted)
     descriptors_read(&before);
     for (int i = 0; i < 8; i++) {
         const int fd = mortal_open("w");
-        SCNetworkReachabilityRef target;
 
         if (i % 2 != 0)
             IP(fd, "link set dev lo up");
-        target = make_on_this_thread(fd, "127.0.0.1");
+        SCNetworkReachabilityRef target = make_on_this_thread(fd, "127.0.0.1");
         close(fd);
         assert_int_equal(expect_flags_of(target), i % 2 != 0 ? R | L | D : 0);
         SCNetworkReachabilityRelease(target);
@@ -840,17 +831,16 @@ static void must_have_path(SCNetworkReachabilityRef target)
 static void live_without_privilege(bool as_other_user)
 {
     SCRunLoopRef open_there = SCRunLoopCreate(), fresh = SCRunLoopCreate();
-    SCNetworkReachabilityRef near, far, watched;
     struct writer here, there;
 
     MUST(setns(world.parts[0], CLONE_NEWNET) == 0);
     MUST(writer_open(&there) == 0);
     MUST(writer_route(&there, WRITER_ADD, &far_route) == 0);
-    far = create_in_child("198.51.100.7");
-    watched = create_in_child("198.51.100.8");
+    SCNetworkReachabilityRef far = create_in_child("198.51.100.7");
+    SCNetworkReachabilityRef watched = create_in_child("198.51.100.8");
     MUST(setns(world.parts[1], CLONE_NEWNET) == 0);
     MUST(writer_open(&here) == 0);
-    near = create_in_child("198.51.100.7");
+    SCNetworkReachabilityRef near = create_in_child("198.51.100.7");
     MUST(schedule(watched, open_there));
     MUST(SCRunLoopPerform(open_there, 0) == 0);
     drop_privilege(as_other_user);
@@ -906,7 +896,7 @@ static void hide_proc(void)
     MUST(access("/proc/thread-self/ns/net", F_OK) != 0);
 }
 
-static void live_without_proc(void)
+TEST_BY(run_in_child, without_proc_the_process_has_one_namespace)
 {
     struct creation creation = { .fd = world.parts[1], .address = "198.51.100.7" };
     SCNetworkReachabilityRef target;
@@ -932,49 +922,32 @@ static void live_without_proc(void)
     must_watch(other, &writer);
 }
 
-TEST(without_proc_the_process_has_one_namespace)
-{
-    run_in_child(live_without_proc);
-}
-
 /* A daemon that enters a sandbox after its start. */
-static void live_in_late_sandbox(void)
+TEST_BY(run_in_child, a_target_stays_usable_when_proc_and_privilege_are_given_up)
 {
-    SCNetworkReachabilityRef target;
     struct writer writer;
 
     MUST(setns(world.parts[0], CLONE_NEWNET) == 0);
     MUST(writer_open(&writer) == 0);
-    target = create_in_child("198.51.100.7");
+    SCNetworkReachabilityRef target = create_in_child("198.51.100.7");
     hide_proc();
     drop_privilege(false);
     must_watch(target, &writer);
     must_watch(create_in_child("198.51.100.7"), &writer);
 }
 
-TEST(a_target_stays_usable_when_proc_and_privilege_are_given_up)
+TEST_BY(run_in_child, a_target_stays_usable_when_proc_appears)
 {
-    run_in_child(live_in_late_sandbox);
-}
-
-static void live_with_late_proc(void)
-{
-    SCNetworkReachabilityRef target;
     struct writer writer;
 
     MUST(setns(world.parts[0], CLONE_NEWNET) == 0);
     MUST(writer_open(&writer) == 0);
     hide_proc();
-    target = create_in_child("198.51.100.7");
+    SCNetworkReachabilityRef target = create_in_child("198.51.100.7");
     MUST(umount2("/proc", MNT_DETACH) == 0);
     MUST(access("/proc/thread-self/ns/net", F_OK) == 0);
     must_watch(target, &writer);
     must_watch(create_in_child("198.51.100.7"), &writer);
-}
-
-TEST(a_target_stays_usable_when_proc_appears)
-{
-    run_in_child(live_with_late_proc);
 }
 
 UNIT(.setup = begin, .teardown = end)

@@ -19,8 +19,7 @@ static void begin(void)
     namespace_require();
     namespace_add_pair();
     namespace_add_second_pair();
-    namespace_ip("address add 192.0.2.2/25 broadcast + dev a");
-    namespace_ip("link add name e type veth peer name f");
+    namespace_ip("address add 192.0.2.2/25 broadcast + dev a; link add name e type veth peer name f");
     namespace_ip("link set dev f up");
     namespace_set_up("e");
     namespace_await_addresses();
@@ -155,8 +154,7 @@ TEST(ipv4_multicast_has_its_own_route)
         { "239.1.2.3", "c", R | D, "c" },    { "239.1.2.3", "a", R | D, "a" },
     };
 
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("route add 224.0.0.0/4 dev c");
+    namespace_ip("route add default via 192.0.2.1; route add 224.0.0.0/4 dev c");
     EXPECT_ROWS(rows);
 }
 
@@ -224,13 +222,12 @@ TEST(a_zone_is_a_name_or_a_number)
         snprintf(by_name, sizeof by_name, "%s%%%s", address, interface);
         snprintf(by_number, sizeof by_number, "%s%%%u", address, index);
         for (size_t j = 0; j < 3; j++) {
-            SCNetworkReachabilityRef target = j == 0   ? expect_name(by_name)
-                                              : j == 1 ? expect_name(by_number)
-                                                       : expect_target(by_name); /* a socket address */
+            SCOPED_TARGET target = j == 0   ? expect_name(by_name)
+                                   : j == 1 ? expect_name(by_number)
+                                            : expect_target(by_name); /* a socket address */
             EXPECT(target, R | D, None, .interface = interface);
             expect_scope(target, index);
             assert_int_equal(scope_of_destination(target), index);
-            SCNetworkReachabilityRelease(target);
         }
     }
 }
@@ -238,9 +235,7 @@ TEST(a_zone_is_a_name_or_a_number)
 /* The address needs no scope. Its zone only selects the interface. */
 TEST(the_zone_of_a_global_address_is_ignored)
 {
-    SCNetworkReachabilityRef target;
-
-    target = expect_name("2001:db8::9%a");
+    SCNetworkReachabilityRef target = expect_name("2001:db8::9%a");
     EXPECT(target, R | D, None);
     expect_scope(target, 0);
     SCNetworkReachabilityRelease(target);
@@ -261,9 +256,7 @@ static void begin_waiting(const char *zone, uint32_t scope)
     EXPECT(unicast.target, 0, InterfaceMissing);
     EXPECT(multicast.target, 0, InterfaceMissing);
     expect_scope(unicast.target, scope);
-    namespace_ip("link add name z index 77 type veth peer name y");
-    namespace_ip("link set dev y up");
-    namespace_ip("link set dev z up");
+    namespace_ip("link add name z index 77 type veth peer name y; link set dev y up; link set dev z up");
     EXPECT_END(&unicast, R | D, &multicast, R | D);
 }
 
@@ -285,14 +278,11 @@ TEST(a_zone_by_name_waits_for_its_interface)
 {
     begin_waiting("z", 0);
     expect_scope(unicast.target, if_nametoindex("z"));
-    namespace_ip("link set dev z down");
-    namespace_ip("link set dev z name other");
+    namespace_ip("link set dev z down; link set dev z name other");
     EXPECT_END(&unicast, 0, &multicast, 0);
     EXPECT(unicast.target, 0, InterfaceMissing);
     expect_scope(unicast.target, 0);
-    namespace_ip("link set dev c down");
-    namespace_ip("link set dev c name z");
-    namespace_ip("link set dev z up");
+    namespace_ip("link set dev c down; link set dev c name z; link set dev z up");
     EXPECT_END(&unicast, R | D, &multicast, R | D);
     expect_scope(unicast.target, if_nametoindex("z"));
 }
@@ -332,15 +322,14 @@ static bool can_connect(const struct pair_row *row)
     const int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     char bound[IF_NAMESIZE] = "";
     socklen_t length = sizeof bound;
-    bool connected;
 
     assert_true(fd >= 0);
     if (row->interface[0] != '\0')
         assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, row->interface, (socklen_t)strlen(row->interface)),
                          0);
     ((struct sockaddr_in6 *)&remote)->sin6_port = htons(9);
-    connected = bind(fd, (const struct sockaddr *)&local, sizeof(struct sockaddr_in6)) == 0 &&
-                connect(fd, (const struct sockaddr *)&remote, sizeof(struct sockaddr_in6)) == 0;
+    bool connected = bind(fd, (const struct sockaddr *)&local, sizeof(struct sockaddr_in6)) == 0 &&
+                     connect(fd, (const struct sockaddr *)&remote, sizeof(struct sockaddr_in6)) == 0;
     assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, bound, &length), 0);
     close(fd);
     return connected && (row->interface[0] == '\0' || strcmp(bound, row->interface) == 0);
@@ -360,10 +349,8 @@ TEST(a_link_local_local_address_selects_its_interface)
         { "fe80::5%a", "2001:db8:c::9", "", 0 },     { "fe80::5%a", "2001:db8::9", "a", R | D },
     };
 
-    namespace_ip("address add fe80::2/64 dev a nodad");
-    namespace_ip("address add fe80::3/64 dev c nodad");
-    namespace_ip("address add fe80::5/64 dev a nodad");
-    namespace_ip("address add fe80::5/64 dev c nodad");
+    namespace_ip("address add fe80::2/64 dev a nodad; address add fe80::3/64 dev c nodad");
+    namespace_ip("address add fe80::5/64 dev a nodad; address add fe80::5/64 dev c nodad");
     namespace_await_addresses();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *interface = rows[i].interface[0] != '\0' ? rows[i].interface : NULL;

@@ -129,7 +129,7 @@ TEST(a_target_that_names_an_interface_takes_routes_over_it)
 /* The flow of its path is compared with that of a new connection, for which a socket can decide. */
 TEST(a_target_that_names_its_address_opens_no_socket)
 {
-    SCNetworkReachabilityRef pair = expect_pair("2001:db8::2", TARGET), foreign = expect_pair("::1", TARGET);
+    SCOPED_TARGET pair = expect_pair("2001:db8::2", TARGET), foreign = expect_pair("::1", TARGET);
 
     add_default();
     assert_int_equal(expect_flags_of(pair), R);
@@ -137,8 +137,6 @@ TEST(a_target_that_names_its_address_opens_no_socket)
     assert_int_equal(socket_faults.opened, 0);
     EXPECT(pair, R, None);
     EXPECT(foreign, 0, NoRoute);
-    SCNetworkReachabilityRelease(pair);
-    SCNetworkReachabilityRelease(foreign);
 }
 
 TEST(without_descriptors_or_ports_there_is_an_error)
@@ -417,8 +415,7 @@ TEST(many_targets_take_a_source_specific_route_in_a_large_table)
     crowd_route(false, "2001:db8:1::/64", GATEWAY);
     expect_changes(TARGETS);
     crowd_expect_all(0);
-    namespace_ip("address delete 2001:db8::2/64 dev a");
-    namespace_ip("address add 2001:db8:f::2/128 dev lo nodad");
+    namespace_ip("address delete 2001:db8::2/64 dev a; address add 2001:db8:f::2/128 dev lo nodad");
     expect_changes(TARGETS);
     crowd_expect_all(R);
 }

@@ -105,13 +105,12 @@ TEST(the_end_of_an_existing_tunnel_is_a_change_for_copy_next_change)
     namespace_require_tunnel("remote 198.51.100.9");
     for (int fetched_before = 0; fetched_before < 2; fetched_before++) {
         SCOPED_TARGET silent = expect_target(INNER);
-        SCNetworkReachabilityRef changed;
 
         if (fetched_before)
             assert_null(SCRunLoopCopyNextChange(loop, NULL));
         assert_true(SCNetworkReachabilityScheduleWithRunLoop(silent, loop, kSCRunLoopDefaultMode));
         assert_int_equal(SCRunLoopPerform(loop, time_limit_of(10)), 0);
-        changed = SCRunLoopCopyNextChange(loop, &flags);
+        SCNetworkReachabilityRef changed = SCRunLoopCopyNextChange(loop, &flags);
         assert_ptr_equal(changed, silent);
         assert_int_equal(flags, 0);
         assert_null(SCRunLoopCopyNextChange(loop, NULL));
@@ -143,8 +142,7 @@ TEST(a_tunnel_may_lie_in_another)
     SCNetworkReachabilityRef target;
 
     begin_with(&target, "remote 10.8.0.9");
-    namespace_ip("link add name u type vxlan id 8 dstport 4789 remote 192.0.2.9");
-    namespace_ip("address add 10.8.0.1/24 dev u");
+    namespace_ip("link add name u type vxlan id 8 dstport 4789 remote 192.0.2.9; address add 10.8.0.1/24 dev u");
     namespace_set_up("u");
     watcher_start(&watcher, target);
     assert_int_equal(expect_flags_of(target), R | D);
@@ -174,8 +172,7 @@ TEST(another_route_to_the_endpoint_takes_over)
 
     begin_with(&target, "remote 192.0.2.9");
     SCNetworkReachabilityRelease(target);
-    namespace_ip("route add default via 10.7.0.2");
-    namespace_ip("route add default via 2001:db8:c::1");
+    namespace_ip("route add default via 10.7.0.2; route add default via 2001:db8:c::1");
     target = expect_target("0.0.0.0");
     EXPECT(target, R, None, .interface = "v");
     namespace_ip("link set dev a down");
@@ -209,13 +206,11 @@ TEST(another_leg_to_the_endpoint_takes_over)
 static void expect_reached(const char *legs)
 {
     for (int i = 1; i <= 16; i++) {
-        SCNetworkReachabilityRef target;
         char text[64];
 
         snprintf(text, sizeof text, "2001:db8:1::%x", i);
-        target = expect_target(text);
+        SCOPED_TARGET target = expect_target(text);
         expect_result(target, R, kSCNetworkReachabilityReasonNone, NULL, legs, i);
-        SCNetworkReachabilityRelease(target);
     }
 }
 

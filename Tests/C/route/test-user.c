@@ -18,10 +18,9 @@ static bool can_connect(const char *destination)
 {
     struct sockaddr_storage address = expect_sockaddr(destination);
     const int fd = socket(address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool can;
 
     ((struct sockaddr_in *)&address)->sin_port = htons(9); /* at the same place in sockaddr_in6 */
-    can = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+    bool can = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
     if (!can)
         assert_int_equal(errno, EACCES);
     close(fd);
@@ -74,23 +73,17 @@ TEST_EACH(the_effective_user_counts_and_not_the_real_one, families)
 }
 
 /* A query without a source finds no route: a socket finds it, and a socket belongs to the user who opened it. */
-static void change_user_of_the_socket(void)
+TEST_BY(child_run, the_effective_user_counts_for_routes_that_a_socket_finds)
 {
     SCOPED_TARGET target = expect_target("2001:db8:7::7");
 
-    namespace_ip("-6 route delete default");
-    namespace_ip("-6 route add default via 2001:db8::1 table 100");
+    namespace_ip("-6 route delete default; -6 route add default via 2001:db8::1 table 100");
     namespace_ip("-6 rule add from 2001:db8::/64 uidrange 1000-1000 table 100");
     EXPECT(target, 0, NoRoute);
     become(0, USER);
     EXPECT(target, R, None);
     become(0, 0);
     EXPECT(target, 0, NoRoute);
-}
-
-TEST(the_effective_user_counts_for_routes_that_a_socket_finds)
-{
-    child_run(change_user_of_the_socket);
 }
 
 /* ---- Scheduled targets ------------------------------------------------------------------------------------------ */

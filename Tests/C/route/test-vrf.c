@@ -176,12 +176,11 @@ static struct path evaluate_pair(const char *local, const char *remote, uint32_t
 {
     struct question question = { .destination = make(remote), .scope = oif };
     struct round_cache cache = ROUND_CACHE_EMPTY;
-    struct questions *questions;
     struct path path;
 
     if (local != NULL)
         question.local = make(local);
-    questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
+    struct questions *questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
     queries = 0;
     assert_int_equal(evaluate_questions(&rtnetlink, &cache, questions, QUERY_SOURCE, &path), 0);
     questions_release(questions);
@@ -232,10 +231,8 @@ TEST(a_pair_outside_a_vrf_needs_no_further_query)
 /* The ioctls report neither the kind of a link nor its master. GetPath and monitors then read the link. */
 TEST(an_unknown_vrf_is_a_dependency)
 {
-    struct path path;
-
     add_links(false);
-    path = evaluate_pair("192.0.2.2", "192.0.2.9", PORT);
+    struct path path = evaluate_pair("192.0.2.2", "192.0.2.9", PORT);
     assert_int_equal(path.reason, kSCNetworkReachabilityReasonNone);
     assert_int_equal(path.dependencies.unknown_link, PORT);
     path = evaluate_pair("192.0.3.2", "192.0.2.9", PORT);
@@ -250,10 +247,8 @@ TEST(an_unknown_vrf_is_a_dependency)
 /* A route for packets from a prefix leaves the VRF over its port. */
 TEST(a_source_specific_route_leaves_a_port_of_the_vrf)
 {
-    struct path path;
-
     add_links(true);
-    path = evaluate_pair(NULL, SOURCED, VRF);
+    struct path path = evaluate_pair(NULL, SOURCED, VRF);
     assert_int_equal(path.flags & R, R);
     assert_int_equal(path.index, PORT);
     assert_int_equal(evaluate_pair(NULL, SOURCED, PORT).index, PORT);
@@ -269,11 +264,10 @@ TEST(a_source_specific_route_leaves_a_port_of_the_vrf)
 TEST(a_packet_that_leaves_a_vrf_has_an_address_of_the_vrf)
 {
     const struct address source = make(SOURCE);
-    struct path path;
 
     add_links(true);
     leak_error = 0;
-    path = evaluate_pair(NULL, LEAK, VRF);
+    struct path path = evaluate_pair(NULL, LEAK, VRF);
     assert_int_equal(path.flags & R, R);
     assert_int_equal(path.index, OUTSIDE);
     assert_true(address_equal(&path.source, &source));
@@ -289,10 +283,9 @@ TEST(a_packet_that_leaves_a_vrf_has_an_address_of_the_vrf)
 TEST(an_ipv4_packet_that_leaves_a_vrf_has_an_address_of_the_vrf)
 {
     const struct address source = make(SOURCE4), outside = make("198.51.100.2");
-    struct path path;
 
     add_links(true);
-    path = evaluate_pair(NULL, LEAK4, VRF);
+    struct path path = evaluate_pair(NULL, LEAK4, VRF);
     assert_int_equal(path.index, OUTSIDE);
     assert_true(address_equal(&path.source, &source));
     path = evaluate_pair(NULL, LEAK4, 0);
@@ -316,10 +309,8 @@ static struct network_path *find_network(void)
 
 TEST(the_ports_of_a_vrf_are_ways_and_the_vrf_is_not)
 {
-    struct network_path *network;
-
     add_links(true);
-    network = find_network();
+    struct network_path *network = find_network();
     assert_int_equal(network->count, 3);
     assert_int_equal(network->ways[0].index, OUTSIDE);
     assert_int_equal(network->ways[1].index, PORT);
@@ -332,11 +323,10 @@ TEST(the_ports_of_a_vrf_are_ways_and_the_vrf_is_not)
 TEST(packets_that_leave_a_vrf_do_not_change_the_ways_outside)
 {
     const struct address source4 = make(SOURCE4), source = make(SOURCE);
-    struct network_path *network;
 
     add_links(true);
     has_default = false;
-    network = find_network();
+    struct network_path *network = find_network();
     assert_int_equal(network->count, 1);
     assert_int_equal(network->ways[0].index, OUTSIDE);
     assert_false(address_equal(&network->ways[0].paths[NETWORK_IPV4].source, &source4));

@@ -50,10 +50,9 @@ WRAP(ssize_t, send, int fd, const void *bytes, size_t length, int flags)
 WRAP(int, ioctl, int fd, unsigned long request, ...)
 {
     va_list arguments;
-    void *argument;
 
     va_start(arguments, request);
-    argument = va_arg(arguments, void *);
+    void *argument = va_arg(arguments, void *);
     va_end(arguments);
     if (request != SIOCGIFNAME && request != SIOCGIFINDEX && request != SIOCGIFFLAGS && request != SIOCGIFHWADDR &&
         request != SIOCGIFMTU && request != FIONREAD)
@@ -166,11 +165,10 @@ static void make_calls_for_the_network(SCRunLoopRef loop)
     const struct sockaddr_in any = { .sin_family = AF_INET };
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
-    SCNetworkReachabilityRef target;
 
     options.remoteAddress = (const struct sockaddr *)&any;
     options.options = kSCNetworkReachabilityOptionNotifyNetwork;
-    target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
     note(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     note(SCNetworkReachabilityGetNetwork(target, &network, NULL, 0, 0));
     note(network.ipv4.flags == kSCNetworkReachabilityFlagsReachable && network.wayCount == 1);
@@ -335,10 +333,9 @@ static void *wait_for_lock(void *longest)
 
     while (!atomic_load(&is_over)) {
         const double start = watcher_now();
-        double took;
 
         note(__real_send(fd, &request, sizeof request, 0) == sizeof request && recv(fd, reply, sizeof reply, 0) > 0);
-        took = watcher_now() - start;
+        double took = watcher_now() - start;
         if (took > *(double *)longest)
             *(double *)longest = took;
     }

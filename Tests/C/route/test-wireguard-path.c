@@ -179,13 +179,12 @@ TEST(a_path_to_a_peer_counts_where_packets_leave)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (size_t j = 0; j < sizeof addresses / sizeof addresses[0]; j++) {
             struct watcher watcher;
-            SCNetworkReachabilityPath path;
 
             send_buffer = rows[i].send_buffer;
             watcher_schedule(&watcher, expect_target(addresses[j]));
             while (watcher_pass(&watcher) > 0)
                 continue;
-            path = expect_path_of(watcher.target);
+            SCNetworkReachabilityPath path = expect_path_of(watcher.target);
             assert_int_equal(path.flags, rows[i].flags);
             assert_int_equal(path.reason, rows[i].reason);
             assert_int_equal(expect_flags_of(watcher.target), rows[i].flags); /* scheduled */

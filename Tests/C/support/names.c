@@ -19,8 +19,7 @@ static void make_network(void)
 {
     namespace_ip("link set dev lo up");
     namespace_add_pair();
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("route add default via 2001:db8::1");
+    namespace_ip("route add default via 192.0.2.1; route add default via 2001:db8::1");
     names_server = nameserver_open();
 }
 
@@ -44,19 +43,16 @@ void names_begin_far(const char *servers)
     namespace_require();
     far = namespace_keep();
     etc_require(servers);
-    namespace_ip("link set dev lo up");
-    namespace_ip("address add 198.51.100.53/32 dev lo");
+    namespace_ip("link set dev lo up; address add 198.51.100.53/32 dev lo");
     names_server = nameserver_open();
     namespace_require();
     near = namespace_keep();
     namespace_ip("link set dev lo up");
     namespace_ip("link add name a type veth peer name b netns %d", (int)nameserver_thread(names_server));
     namespace_go(far);
-    namespace_ip("link set dev b up");
-    namespace_ip("address add 192.0.2.1/24 dev b");
+    namespace_ip("link set dev b up; address add 192.0.2.1/24 dev b");
     namespace_go(near);
-    namespace_ip("link set dev a up");
-    namespace_ip("address add 192.0.2.2/24 dev a");
+    namespace_ip("link set dev a up; address add 192.0.2.2/24 dev a");
     namespace_await_running("a", true);
     namespace_ip("route add default via 192.0.2.1");
     namespace_go(far); /* until it is running, the other end sends nothing */

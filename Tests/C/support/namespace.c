@@ -11,6 +11,7 @@
 #include <semaphore.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -215,7 +216,7 @@ static void read_all(int fd, char *text, size_t size)
 
 struct command {
     char *const *arguments;
-    int output, error;
+    int input, output, error; /* input -1: none */
     pid_t child;
 };
 
@@ -225,7 +226,10 @@ static void spawn(void *argument)
     posix_spawn_file_actions_t actions;
 
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (command->input < 0)
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    else
+        posix_spawn_file_actions_adddup2(&actions, command->input, 0);
     posix_spawn_file_actions_adddup2(&actions, command->output, 1);
     posix_spawn_file_actions_adddup2(&actions, command->output, 2);
     command->error = posix_spawnp(&command->child, command->arguments[0], &actions, NULL, command->arguments, environ);
@@ -233,9 +237,9 @@ static void spawn(void *argument)
 }
 
 /* Runs a command. Returns its exit status and output. */
-static int run(char *const arguments[], char *output, size_t size)
+static int run(char *const arguments[], int input, char *output, size_t size)
 {
-    struct command command = { .arguments = arguments, .error = EPERM };
+    struct command command = { .arguments = arguments, .input = input, .error = EPERM };
     int ends[2], status;
 
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -263,7 +267,39 @@ static int run_ip(char *command, char *output, size_t size)
         assert_true(count < 63);
         arguments[count++] = word;
     }
-    return run(arguments, output, size);
+    return run(arguments, -1, output, size);
+}
+
+static int run_batch(const char *lines, bool ipv6, char *output, size_t size)
+{
+    char *const arguments[] = { "ip", "-batch", "-", ipv6 ? "-6" : NULL, NULL };
+    const int input = memfd_create("batch", MFD_CLOEXEC);
+    int status;
+
+    assert_int_equal(pwrite(input, lines, strlen(lines), 0), strlen(lines));
+    status = run(arguments, input, output, size);
+    close(input);
+    return status;
+}
+
+/* Several commands, one after the other. One process runs as many as have the same option -6. */
+static int run_ips(char *commands, char *output, size_t size)
+{
+    char lines[512] = "";
+    bool ipv6 = false;
+    char *rest = NULL;
+
+    for (char *command = strtok_r(commands, ";", &rest); command != NULL; command = strtok_r(NULL, ";", &rest)) {
+        command += strspn(command, " ");
+        if ((strncmp(command, "-6 ", 3) == 0) != ipv6) {
+            if (lines[0] != '\0' && run_batch(lines, ipv6, output, size) != 0)
+                return -1;
+            lines[0] = '\0';
+            ipv6 = !ipv6;
+        }
+        strcat(strcat(lines, command + (ipv6 ? 3 : 0)), "\n");
+    }
+    return run_batch(lines, ipv6, output, size);
 }
 
 void namespace_ip(const char *format, ...)
@@ -275,7 +311,7 @@ void namespace_ip(const char *format, ...)
     vsnprintf(command, sizeof command, format, arguments);
     va_end(arguments);
     memcpy(copy, command, sizeof copy);
-    if (run_ip(copy, output, sizeof output) != 0)
+    if ((strchr(copy, ';') != NULL ? run_ips : run_ip)(copy, output, sizeof output) != 0)
         fail_msg("ip %s: %s", command, output);
 }
 
@@ -558,11 +594,8 @@ void namespace_add_pair(void)
 {
     /* For interfaces that are created later: link-local addresses are usable at once. */
     namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
-    namespace_ip("link add name a type veth peer name b");
-    namespace_ip("link set dev b up");
-    namespace_ip("link set dev a up");
-    namespace_ip("address add 192.0.2.2/24 dev a");
-    namespace_ip("address add 2001:db8::2/64 dev a nodad");
+    namespace_ip("link add name a type veth peer name b; link set dev b up; link set dev a up");
+    namespace_ip("address add 192.0.2.2/24 dev a; address add 2001:db8::2/64 dev a nodad");
     namespace_await_running("a", true);
     namespace_await_running("b", true);
     namespace_await_addresses();
@@ -570,19 +603,15 @@ void namespace_add_pair(void)
 
 void namespace_add_second_pair(void)
 {
-    namespace_ip("link add name c type veth peer name d");
-    namespace_ip("link set dev d up");
-    namespace_ip("link set dev c up");
-    namespace_ip("address add 203.0.113.2/24 dev c");
-    namespace_ip("address add 2001:db8:c::2/64 dev c nodad");
+    namespace_ip("link add name c type veth peer name d; link set dev d up; link set dev c up");
+    namespace_ip("address add 203.0.113.2/24 dev c; address add 2001:db8:c::2/64 dev c nodad");
     namespace_await_running("c", true);
     namespace_await_addresses();
 }
 
 void namespace_add_default_routes(void)
 {
-    namespace_ip("route add default via 192.0.2.1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_ip("route add default via 192.0.2.1; -6 route add default via 2001:db8::1");
 }
 
 static int add_tun_or_tap(const char *name, short kind)

@@ -38,8 +38,8 @@ void namespace_go(int fd);
  * machine does not allow it. */
 bool namespace_drop_privilege(bool to_other_user);
 
-/* Runs one command of ip(8) in it: namespace_ip("link add name %s type veth peer name %s", "a", "b"). A failure fails
- * the test and prints the output. */
+/* Runs commands of ip(8) in it: namespace_ip("link add name %s type bridge; link set dev %s up", "x", "x"). The first
+ * failure fails the test and prints the output. */
 __attribute__((format(printf, 1, 2))) void namespace_ip(const char *format, ...);
 
 /* The same for a command that may fail (this kernel may lack a kind of device). Returns whether it succeeded. */

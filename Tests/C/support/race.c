@@ -63,9 +63,7 @@ const struct race_change race_link_lowered = {
 
 static void add_second_pair(void)
 {
-    namespace_ip("link add name c type veth peer name d");
-    namespace_ip("link set dev d up");
-    namespace_ip("link set dev c up");
+    namespace_ip("link add name c type veth peer name d; link set dev d up; link set dev c up");
     namespace_ip("address add 203.0.113.2/24 dev c");
     namespace_await_running("c", true);
     race_other_link = writer_index("c");
@@ -94,8 +92,7 @@ void race_prepare_address_deleted(void)
 void race_prepare_link_lowered(void)
 {
     add_second_pair();
-    namespace_ip("route add default via 203.0.113.1");
-    namespace_ip("route add 198.51.100.0/24 dev a");
+    namespace_ip("route add default via 203.0.113.1; route add 198.51.100.0/24 dev a");
 }
 
 /* ---- The writer's thread ---------------------------------------------------------------------------------------- */

@@ -38,6 +38,15 @@
 /* A test with its own set-up and tear-down (either may be NULL) in place of those of the UNIT. */
 #define TEST_WITH(set_up, tear_down, name) UNIT_TEST(name, .setup = (set_up), .teardown = (tear_down))
 
+/* A test whose body is run by another function: TEST_BY(child_run, name) { ... } */
+#define TEST_BY(run, name) \
+    static void name##_body(void); \
+    TEST(name) \
+    { \
+        run(name##_body); \
+    } \
+    static void name##_body(void)
+
 /* One test for each row of an array of structures, called TEST_ROW by the row's `name`. The body has `row`. */
 #define TEST_EACH(test, rows) \
     static void test(const __typeof__((rows)[0]) *row); \

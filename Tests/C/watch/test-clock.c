@@ -51,7 +51,6 @@ WRAP(ssize_t, recvfrom, int fd, void *bytes, size_t size, int flags, struct sock
     const ssize_t got = __real_recvfrom(fd, bytes, size, flags, from, length);
     struct nlmsghdr *header = bytes;
     struct rtmsg *route = NLMSG_DATA(header);
-    int left;
 
     if (got < (ssize_t)NLMSG_LENGTH(sizeof *route) || header->nlmsg_type != RTM_NEWROUTE)
         return got;
@@ -69,7 +68,7 @@ WRAP(ssize_t, recvfrom, int fd, void *bytes, size_t size, int flags, struct sock
     }
     if (route->rtm_dst_len == 128) /* the reply to a plain query: it has no lifetime */
         return got;
-    left = (int)RTM_PAYLOAD(header);
+    int left = (int)RTM_PAYLOAD(header);
     for (struct rtattr *attribute = RTM_RTA(route); RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left))
         if (attribute->rta_type == RTA_CACHEINFO)
             ((struct rta_cacheinfo *)RTA_DATA(attribute))->rta_expires = (int)ticks;
@@ -444,15 +443,13 @@ TEST(failing_queries_are_retried_after_the_end_of_a_long_round)
 
 TEST(without_netlink_the_next_poll_comes_2_s_after_the_end_of_a_long_round)
 {
-    double end;
-
     begin_with("198.51.100.7"); /* without a route, also for a socket */
     send_error = EPERM;
     send_takes = 3000 * MILLISECOND;
     touch_link();
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
     send_takes = 0;
-    end = (double)((now_is - START) / MILLISECOND);
+    double end = (double)((now_is - START) / MILLISECOND);
     assert_true(end >= 3000);
     assert_int_equal(pass_at(end + 5), 1); /* the second evaluation */
     assert_int_equal(pass_at(end + 1999.999), 0);

@@ -54,10 +54,8 @@ static void drop(struct path_watch *watch)
 
 static bool affects(struct path_watch *watch, const struct route *route)
 {
-    bool is_stale;
-
     (void)stale_mark_route(&store, route);
-    is_stale = !entry_is_valid(entry_of(watch));
+    bool is_stale = !entry_is_valid(entry_of(watch));
     answer_all();
     return is_stale;
 }

@@ -109,10 +109,8 @@ static unsigned count_wakes(SCRunLoopRef loop)
 /* Whether a change that affects no target makes the descriptor readable. */
 static bool is_woken_by(SCRunLoopRef loop, const char *prefix)
 {
-    bool woken;
-
     add_route(prefix);
-    woken = idle_loop_is_readable(loop);
+    bool woken = idle_loop_is_readable(loop);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     remove_route(prefix);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
@@ -219,10 +217,9 @@ enum { MANY = 200 };
 TEST(filters_for_new_targets_are_rare)
 {
     struct watcher other;
-    double start;
 
     watcher_start(&watcher, expect_target("198.51.100.7"));
-    start = watcher_now();
+    double start = watcher_now();
     attachments = 0;
     for (unsigned i = 0; i < MANY || attachments < 2; i++) {
         assert_true(watcher_now() - start < time_limit_of(10));
@@ -240,7 +237,6 @@ TEST(tighter_filters_are_rare)
 {
     struct watcher others[MANY];
     char text[32];
-    double start;
 
     watcher_start(&watcher, expect_target("198.51.100.7"));
     for (unsigned i = 0; i < MANY; i++) {
@@ -248,7 +244,7 @@ TEST(tighter_filters_are_rare)
         watcher_schedule_on(&others[i], expect_target(text), watcher.loop);
     }
     EXPECT_QUIET(&watcher);
-    start = watcher_now();
+    double start = watcher_now();
     attachments = 0;
     for (unsigned i = 0; i < MANY; i++) {
         watcher_stop(&others[i]);
@@ -326,8 +322,7 @@ TEST(only_a_gateway_that_fails_or_comes_back_wakes)
     namespace_ip("neigh change " GATEWAY " stale");
     namespace_ip("neigh add 2001:db8::77 lladdr 02:00:00:00:00:02 dev a nud reachable");
     namespace_ip("neigh change 2001:db8::77 dev a nud failed");
-    namespace_ip("neigh add 192.0.2.77 lladdr 02:00:00:00:00:02 dev a nud reachable");
-    namespace_ip("neigh delete 192.0.2.77 dev a");
+    namespace_ip("neigh add 192.0.2.77 lladdr 02:00:00:00:00:02 dev a nud reachable; neigh delete 192.0.2.77 dev a");
     assert_false(idle_loop_is_readable(watcher.loop));
     namespace_ip("neigh change 2001:db8::1 dev a nud failed");
     assert_true(idle_loop_is_readable(watcher.loop));

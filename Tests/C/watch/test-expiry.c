@@ -184,11 +184,9 @@ static void disturb(const char *address)
 /* The disturbances come when some routes are in their last hundredth of a second. No other event follows. */
 TEST(each_of_many_routes_is_reported_when_it_expires)
 {
-    double first;
-
     begin(COUNT);
     start_all(one_or_two);
-    first = entries[0].ends_by - TICK;
+    double first = entries[0].ends_by - TICK;
     drive_until(first);
     disturb("203.0.113.1/24");
     drive_until(first + 1);
@@ -245,7 +243,6 @@ static void set_default(struct entry *entry, const char *prefix, unsigned second
 TEST(the_default_path_expires_with_its_route)
 {
     struct watcher hidden;
-    double hidden_until;
 
     begin(15);
     count = 3;
@@ -265,10 +262,9 @@ TEST(the_default_path_expires_with_its_route)
     enter();
     namespace_add_second_pair();
     namespace_set_carrier("c", "d", false);
-    namespace_ip("route add unreachable default");
-    namespace_ip("-6 route add default via 2001:db8::1 metric 2000");
+    namespace_ip("route add unreachable default; -6 route add default via 2001:db8::1 metric 2000");
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 10 expires 1");
-    hidden_until = watcher_now() + 1 + TICK;
+    double hidden_until = watcher_now() + 1 + TICK;
     watcher_start(&hidden, expect_target("0.0.0.0"));
     EXPECT(hidden.target, 0, RouteUnreachable);
     expect_each_on_time();

@@ -39,8 +39,7 @@ static void begin_ipv4(void)
 /* IPv6 targets on "a", which has only a link-local address. */
 static void begin_without_source(void)
 {
-    namespace_ip("-6 address flush dev a scope global");
-    namespace_ip("-6 route add 2001:db8:1::/64 dev a");
+    namespace_ip("-6 address flush dev a scope global; -6 route add 2001:db8:1::/64 dev a");
 }
 
 /* This many callbacks come, after at most `limit` queries. GetFlags and GetPath agree with them. */
@@ -64,17 +63,12 @@ static void expect_all_over(const char *name)
 static void let_other_links_come_and_go(void)
 {
     namespace_add_second_pair();
-    namespace_ip("link add name bridge0 type bridge");
-    namespace_ip("link set dev d master bridge0");
-    namespace_ip("link set dev bridge0 up");
+    namespace_ip("link add name bridge0 type bridge; link set dev d master bridge0; link set dev bridge0 up");
     namespace_ip("link set dev c mtu 1400");
     namespace_set_carrier("c", "d", false);
     namespace_set_carrier("c", "d", true);
-    namespace_ip("link set dev c down");
-    namespace_ip("link set dev c name e");
-    namespace_ip("link set dev e up");
-    namespace_ip("link delete dev e");
-    namespace_ip("link delete dev bridge0");
+    namespace_ip("link set dev c down; link set dev c name e; link set dev e up");
+    namespace_ip("link delete dev e; link delete dev bridge0");
 }
 
 TEST(a_link_that_no_target_uses_costs_no_query)
@@ -82,8 +76,7 @@ TEST(a_link_that_no_target_uses_costs_no_query)
     begin_ipv4();
     let_other_links_come_and_go();
     expect_changes(0, FEW); /* an IPv4 address was deleted */
-    namespace_ip("link add name c type veth peer name d");
-    namespace_ip("address add 203.0.113.2/24 dev c");
+    namespace_ip("link add name c type veth peer name d; address add 203.0.113.2/24 dev c");
     namespace_set_carrier("d", "c", false);
     namespace_ip("link set dev d up");
     namespace_set_carrier("d", "c", true);
@@ -94,9 +87,7 @@ TEST(a_link_that_no_target_uses_costs_no_query)
 TEST(without_a_route_no_link_costs_a_query)
 {
     crowd_watch_ipv4(TARGETS);
-    namespace_ip("link add name c type veth peer name d");
-    namespace_ip("link set dev c up");
-    namespace_ip("link set dev d up");
+    namespace_ip("link add name c type veth peer name d; link set dev c up; link set dev d up");
     namespace_ip("link set dev a mtu 1400");
     expect_changes(0, 0);
     crowd_route(true, "198.51.0.0/16", GATEWAY);
@@ -164,9 +155,7 @@ TEST(a_link_that_comes_costs_few_queries_if_ipv6_packets_are_forwarded)
     namespace_sysctl("net.ipv6.conf.all.forwarding", "1");
     crowd_route(true, "::/0", "2001:db8::1");
     crowd_watch_ipv6(TARGETS);
-    namespace_ip("link add name c type veth peer name d");
-    namespace_ip("link set dev c up");
-    namespace_ip("link set dev d up");
+    namespace_ip("link add name c type veth peer name d; link set dev c up; link set dev d up");
     expect_changes(0, 2 * FEW);
 }
 
@@ -289,8 +278,7 @@ TEST(legs_over_other_links_count)
 TEST(the_link_of_an_ipv6_gateway_that_does_not_respond_counts)
 {
     namespace_add_second_pair();
-    namespace_ip("-6 route add default via 2001:db8:c::1 metric 100");
-    namespace_ip("-6 route add default via 2001:db8::1 metric 200");
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 100; -6 route add default via 2001:db8::1 metric 200");
     namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     expect_all_over("a");
@@ -303,8 +291,7 @@ TEST(the_link_of_an_ipv6_gateway_that_does_not_respond_counts)
 TEST(a_route_over_a_link_is_preferred_to_an_ipv6_gateway_that_does_not_respond)
 {
     namespace_add_second_pair();
-    namespace_ip("-6 route add default via 2001:db8:c::1 metric 100");
-    namespace_ip("-6 route add default dev a metric 200");
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 100; -6 route add default dev a metric 200");
     namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     expect_all_over("a");
@@ -317,8 +304,7 @@ TEST(a_route_over_a_link_is_preferred_to_an_ipv6_gateway_that_does_not_respond)
 TEST(a_longer_ipv6_route_returns_when_its_link_forgets_the_gateway)
 {
     namespace_add_second_pair();
-    namespace_ip("-6 route add 2001:db8:1::80/121 via 2001:db8:c::1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_ip("-6 route add 2001:db8:1::80/121 via 2001:db8:c::1; -6 route add default via 2001:db8::1");
     namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     expect_all_over("a");
@@ -331,8 +317,7 @@ TEST(a_longer_ipv6_route_returns_when_its_link_forgets_the_gateway)
 static void begin_with_hidden_route(void)
 {
     namespace_add_second_pair();
-    namespace_ip("-6 route add 2001:db8:1::40/122 via 2001:db8:c::1");
-    namespace_ip("-6 route add default dev a");
+    namespace_ip("-6 route add 2001:db8:1::40/122 via 2001:db8:c::1; -6 route add default dev a");
     namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     expect_all_over("a");
@@ -363,8 +348,7 @@ TEST(a_longer_ipv6_route_returns_with_any_change_of_its_link)
 TEST(a_hidden_ipv6_route_returns_to_a_target_that_has_joined_others)
 {
     namespace_add_second_pair();
-    namespace_ip("-6 route add 2001:db8:2::/64 via 2001:db8:c::1");
-    namespace_ip("-6 route add default dev a");
+    namespace_ip("-6 route add 2001:db8:2::/64 via 2001:db8:c::1; -6 route add default dev a");
     crowd_watch_ipv6(TARGETS);
     fail_gateway();
     (void)crowd_settle();
@@ -403,8 +387,7 @@ TEST(a_hidden_ipv6_route_returns_when_the_shorter_one_is_deleted)
 TEST(a_longer_ipv6_route_returns_when_packets_are_forwarded)
 {
     namespace_add_second_pair();
-    namespace_ip("-6 route add 2001:db8:1::80/121 via 2001:db8:c::1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_ip("-6 route add 2001:db8:1::80/121 via 2001:db8:c::1; -6 route add default via 2001:db8::1");
     namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     namespace_sysctl("net.ipv6.conf.all.forwarding", "1");
@@ -426,8 +409,7 @@ TEST(a_longer_ipv6_route_returns_when_packets_are_forwarded_between_all_links)
         snprintf(setting, sizeof setting, "net.ipv6.conf.%s.forwarding", links[i]);
         namespace_sysctl(setting, "1");
     }
-    namespace_ip("-6 route add 2001:db8:1::80/121 via 2001:db8:c::1");
-    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_ip("-6 route add 2001:db8:1::80/121 via 2001:db8:c::1; -6 route add default via 2001:db8::1");
     namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     (void)crowd_settle();
@@ -585,9 +567,7 @@ TEST_EACH(a_container_that_comes_and_goes_costs_few_queries, own_rows)
     watch_own(row);
     for (unsigned i = 0; i < 3; i++) {
         queries = 0;
-        namespace_ip("link add name x type veth peer name y");
-        namespace_ip("link set dev x up");
-        namespace_ip("address add 10.7.0.1/24 dev x");
+        namespace_ip("link add name x type veth peer name y; link set dev x up; address add 10.7.0.1/24 dev x");
         (void)crowd_settle();
         namespace_ip("link delete dev x");
         (void)crowd_settle();
@@ -605,8 +585,7 @@ TEST(the_link_that_has_the_source_counts)
     struct own_row row = { "notify_path", false };
 
     namespace_add_second_pair();
-    namespace_ip("address delete 192.0.2.2/24 dev a");
-    namespace_ip("route add 198.51.100.0/24 dev a");
+    namespace_ip("address delete 192.0.2.2/24 dev a; route add 198.51.100.0/24 dev a");
     watch_own(&row);
     for (unsigned i = 0; i < 2; i++) {
         namespace_ip("link add name x type veth peer name y");
@@ -652,9 +631,7 @@ static void watch_ipv6(const struct ipv6_row *row)
 
 static void let_a_container_come_and_go(void)
 {
-    namespace_ip("link add name x type veth peer name y");
-    namespace_ip("link set dev x up");
-    namespace_ip("link set dev y up");
+    namespace_ip("link add name x type veth peer name y; link set dev x up; link set dev y up");
     (void)crowd_settle();
     namespace_ip("link delete dev x");
     (void)crowd_settle();
@@ -685,8 +662,7 @@ TEST_EACH(ipv6_targets_follow_their_own_link, ipv6_rows)
     namespace_ip("link set dev a down");
     (void)crowd_settle();
     expect_flags_of_all(0);
-    namespace_ip("link set dev a up");
-    namespace_ip("-6 address replace 2001:db8::2/64 dev a nodad");
+    namespace_ip("link set dev a up; -6 address replace 2001:db8::2/64 dev a nodad");
     namespace_ip("-6 route replace default via " IPV6_GATEWAY);
     (void)crowd_settle();
     expect_flags_of_all(R);

@@ -48,8 +48,7 @@ TEST(a_dead_ipv6_router_that_is_probed_while_a_target_is_evaluated)
 {
     namespace_sysctl("net.ipv6.conf.a.router_probe_interval", "3");
     namespace_sysctl("net.ipv6.neigh.a.retrans_time_ms", "900");
-    namespace_ip("-6 route add default via 2001:db8::1 dev a metric 100");
-    namespace_ip("-6 route add default dev c metric 200");
+    namespace_ip("-6 route add default via 2001:db8::1 dev a metric 100; -6 route add default dev c metric 200");
     namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable");
     watcher_start(&watcher, expect_target("2001:db8:1::7"));
     EXPECT_QUIET(&watcher);
@@ -256,7 +255,7 @@ static void expect_failure_noticed(unsigned before)
     enum { BEHIND = 20, MOST = 2 * BEHIND };
     SCNetworkReachabilityRef targets[MOST];
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCOPED_LOOP loop = SCRunLoopCreate();
 
     RESPOND("192.0.2.1", "a");
     fails_before_read = true;
@@ -273,7 +272,6 @@ static void expect_failure_noticed(unsigned before)
         assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
         SCNetworkReachabilityRelease(targets[i]);
     }
-    SCRunLoopRelease(loop);
 }
 
 TEST(a_gateway_fails_between_the_queries_for_routes_and_that_for_its_state)
@@ -320,8 +318,7 @@ TEST(an_equal_ipv4_default_route_goes_before_they_are_read)
 TEST(an_ipv4_default_route_without_a_gateway_goes)
 {
     add_equal_routes();
-    namespace_ip("route del default via 203.0.113.1 dev c metric 100");
-    namespace_ip("route append default dev c metric 100");
+    namespace_ip("route del default via 203.0.113.1 dev c metric 100; route append default dev c metric 100");
     RESPOND("192.0.2.1", "a");
     watcher_start(&watcher, expect_target("198.51.100.7"));
     EXPECT_QUIET(&watcher);
@@ -356,8 +353,7 @@ TEST(many_ipv4_default_routes_vanish_with_their_link)
     EXPECT_QUIET(&watcher);
     namespace_ip("link set dev a down");
     EXPECT_CHANGE(&watcher, 0);
-    namespace_ip("link set dev a up");
-    namespace_ip("route add default via 192.0.2.3 dev a metric 100");
+    namespace_ip("link set dev a up; route add default via 192.0.2.3 dev a metric 100");
     namespace_ip("route append default via 203.0.113.1 dev c metric 100");
     RESPOND("192.0.2.3", "a");
     RESPOND("203.0.113.1", "c");
@@ -415,12 +411,9 @@ static const char *find_address_of(char leg)
     static char address[32];
 
     for (int i = 1; i < 100; i++) {
-        SCNetworkReachabilityRef target;
-        char found;
-
         snprintf(address, sizeof address, "198.51.100.%d", i);
-        target = expect_target(address);
-        found = expect_path_of(target).interfaceName[0];
+        SCNetworkReachabilityRef target = expect_target(address);
+        char found = expect_path_of(target).interfaceName[0];
         SCNetworkReachabilityRelease(target);
         if (found == leg)
             return address;
@@ -433,12 +426,11 @@ static const char *find_address_of(char leg)
 TEST(a_leg_that_comes_back_is_read_again)
 {
     const double end = watcher_now() + time_limit_of(10);
-    const char *address;
 
     namespace_sysctl("net.ipv4.fib_multipath_use_neigh", "1");
     namespace_ip("route add default nexthop via 192.0.2.1 dev a nexthop via 203.0.113.1 dev c");
     RESPOND("203.0.113.1", "c");
-    address = find_address_of('c');
+    const char *address = find_address_of('c');
     watcher_start(&watcher, expect_target(address));
     EXPECT_INTERFACE(watcher.target, "c");
     namespace_ip("route replace default via 192.0.2.1");
@@ -462,12 +454,10 @@ TEST(a_leg_that_comes_back_is_read_again)
 /* Changes of neighbours do not make the loop run. */
 static void expect_neighbours_ignored(void)
 {
-    struct pollfd event;
-
     EXPECT_QUIET(&watcher);
     FAIL("192.0.2.1", "a");
     FAIL("203.0.113.1", "c");
-    event = (struct pollfd){ .fd = SCRunLoopGetFileDescriptor(watcher.loop), .events = POLLIN };
+    struct pollfd event = (struct pollfd){ .fd = SCRunLoopGetFileDescriptor(watcher.loop), .events = POLLIN };
     assert_int_equal(poll(&event, 1, 0), 0);
 }
 
@@ -526,8 +516,7 @@ TEST(an_ipv4_gateway_that_fails_costs_ipv6_targets_no_query)
 static void begin_with_router(struct router *router)
 {
     router_open(router, "b", "a");
-    namespace_ip("address add fe80::b/64 dev b nodad");
-    namespace_ip("-6 route add default via fe80::b dev a");
+    namespace_ip("address add fe80::b/64 dev b nodad; -6 route add default via fe80::b dev a");
 }
 
 /* The kernel learns the address of the neighbour when it sends the first packet to it. */

@@ -102,25 +102,20 @@ TEST(each_state_of_the_neighbour_is_that_of_the_next_hop)
 
 TEST(a_path_without_a_next_hop_says_nothing)
 {
-    int tun;
-
     for (EACH_FAMILY)
         set_state(family->gateway, "failed");
     EXPECT_HOP("127.0.0.1", Unknown);
     EXPECT_HOP("192.0.2.2", Unknown);
     EXPECT_HOP("2001:db8::2", Unknown);
     EXPECT_HOP("0.0.0.0", Failed); /* the gateway of the default path */
-    namespace_ip("route replace default dev a");
-    namespace_ip("-6 route replace default dev a");
+    namespace_ip("route replace default dev a; -6 route replace default dev a");
     EXPECT_HOP("0.0.0.0", Unknown);
     set_state("192.0.2.9", "failed");
     namespace_ip("route add prohibit 192.0.2.9");
     EXPECT_HOP("192.0.2.9", Unknown);
-    tun = namespace_require_tun("t");
-    namespace_ip("address add 10.0.0.1/24 dev t");
-    namespace_ip("-6 address add 2001:db8:9::1/64 dev t nodad");
-    namespace_ip("neigh replace 10.0.0.9 dev t nud noarp");
-    namespace_ip("neigh replace 2001:db8:9::9 dev t nud noarp");
+    int tun = namespace_require_tun("t");
+    namespace_ip("address add 10.0.0.1/24 dev t; -6 address add 2001:db8:9::1/64 dev t nodad");
+    namespace_ip("neigh replace 10.0.0.9 dev t nud noarp; neigh replace 2001:db8:9::9 dev t nud noarp");
     EXPECT_HOP("10.0.0.9", Unknown);
     EXPECT_HOP("2001:db8:9::9", Unknown);
     close(tun);
@@ -133,17 +128,14 @@ TEST(of_a_multipath_route_the_leg_counts)
     set_state("192.0.2.3", "stale");
     for (unsigned i = 1; i < 20; i++) {
         char address[32];
-        SCNetworkReachabilityRef target;
-        SCNetworkReachabilityPath path;
 
         snprintf(address, sizeof address, "198.51.100.%u", i);
-        target = expect_target(address);
-        path = expect_path_of(target);
+        SCOPED_TARGET target = expect_target(address);
+        SCNetworkReachabilityPath path = expect_path_of(target);
         assert_int_equal(path.nextHop,
                          (((const struct sockaddr_in *)&path.gateway)->sin_addr.s_addr == inet_addr("192.0.2.1")
                               ? NH(Confirmed)
                               : NH(Unconfirmed)));
-        SCNetworkReachabilityRelease(target);
     }
 }
 
@@ -151,12 +143,11 @@ TEST(of_a_multipath_route_the_leg_counts)
 TEST(a_next_hop_is_found_after_the_program_has_closed_the_socket)
 {
     struct descriptors before;
-    SCNetworkReachabilityRef target;
     pid_t child;
 
     set_state("192.0.2.1", "reachable");
     descriptors_read(&before);
-    target = expect_target("198.51.100.7");
+    SCNetworkReachabilityRef target = expect_target("198.51.100.7");
     assert_int_equal(next_hop_of(target), NH(Confirmed));
     if (child_fork(&child)) {
         descriptors_expect(&before);

@@ -121,12 +121,11 @@ TEST(a_route_for_packets_from_a_prefix_is_added_among_lost_messages)
 {
     static const struct writer_route route = { .prefix = "::/0", .gateway = "2001:db8::1", .from = "2001:db8::/64" };
     struct watcher ipv6;
-    unsigned long before;
 
     watcher_schedule_on(&ipv6, expect_target("2001:db8:1::1"), watcher.loop);
     EXPECT_QUIET(&ipv6);
     overrun(link_a);
-    before = drops();
+    unsigned long before = drops();
     unit_check(writer_route(&writer, WRITER_ADD, &route), "route");
     expect_lost(before);
     EXPECT_END(&ipv6, R);
@@ -137,10 +136,9 @@ TEST(a_route_for_packets_from_a_prefix_is_added_among_lost_messages)
 TEST(a_carrier_is_lost_among_lost_messages)
 {
     const unsigned peer = writer_index("b");
-    unsigned long before;
 
     overrun(link_a);
-    before = drops();
+    unsigned long before = drops();
     unit_check(writer_link_up(&writer, peer, false), "peer down");
     namespace_await_running("a", false);
     expect_lost(before);
@@ -159,14 +157,11 @@ TEST(a_carrier_is_lost_among_lost_messages)
 /* Another link replaces a link: all knowledge about both is stale. */
 TEST(a_link_is_replaced_among_lost_messages)
 {
-    unsigned long before;
-    unsigned index;
-
     overrun(link_a);
-    before = drops();
+    unsigned long before = drops();
     unit_check(writer_link_delete(&writer, link_a), "link");
     unit_check(writer_link_add_pair(&writer, "a", "b"), "pair");
-    index = writer_index("a");
+    unsigned index = writer_index("a");
     unit_check(writer_link_up(&writer, writer_index("b"), true), "peer up");
     unit_check(writer_link_up(&writer, index, true), "link up");
     unit_check(writer_address(&writer, WRITER_ADD, index, "192.0.2.2/24"), "address");

@@ -114,7 +114,6 @@ static struct result query_bare(void)
     const struct nlmsghdr *header = (const struct nlmsghdr *)reply;
     struct result result = { 0 };
     ssize_t length;
-    int left;
 
     bare.query.header.nlmsg_seq++;
     assert_int_equal(send(bare.requests, &bare.query, sizeof bare.query, 0), sizeof bare.query);
@@ -126,7 +125,7 @@ static struct result query_bare(void)
         result.error = -((const struct nlmsgerr *)NLMSG_DATA(header))->error;
         return result;
     }
-    left = (int)RTM_PAYLOAD(header);
+    int left = (int)RTM_PAYLOAD(header);
     for (const struct rtattr *attribute = RTM_RTA((struct rtmsg *)NLMSG_DATA(header)); RTA_OK(attribute, left);
          attribute = RTA_NEXT(attribute, left))
         if (attribute->rta_type == RTA_OIF)
@@ -273,10 +272,9 @@ static void start_unscheduled(void)
 static bool query_losses(struct result *result)
 {
     const SCNetworkReachabilityFlags before = unscheduled.flags;
-    struct result now;
 
     unscheduled.flags = expect_flags_of(unscheduled.target);
-    now = result_from_flags(unscheduled.flags);
+    struct result now = result_from_flags(unscheduled.flags);
     remember_loss(result, &now);
     return unscheduled.flags != before;
 }
@@ -381,8 +379,7 @@ TEST(a_link_coming_back_reports_no_loss)
     race_other_link = writer_index("c");
     link_d = writer_index("d");
     namespace_sysctl("net.ipv4.conf.c.ignore_routes_with_linkdown", "1");
-    namespace_ip("route add default dev a metric 20");
-    namespace_ip("route add default via 203.0.113.1 metric 10");
+    namespace_ip("route add default dev a metric 20; route add default via 203.0.113.1 metric 10");
     namespace_set_carrier("c", "d", false);
     run_rounds(&link_back, ways, 2);
     assert_int_equal(ways[0].stale, 0);

@@ -54,15 +54,13 @@ static bool is_right(SCNetworkReachabilityRef target, const struct race_change *
 static void run_round(SCNetworkReachabilityRef target, SCRunLoopRef loop, const struct race_change *change,
                       struct counts *counts)
 {
-    int64_t done;
-
     assert_true(idle_perform(loop) >= 0);
     assert_false(is_right(target, change));
     queries.last = queries.pause = 0;
     race_begin_round();
     while (!race_is_round_done())
         assert_true(SCRunLoopPerform(loop, 0) >= 0);
-    done = clock_now();
+    int64_t done = clock_now();
     while (SCRunLoopPerform(loop, 0) > 0)
         continue;
     counts->rounds++;

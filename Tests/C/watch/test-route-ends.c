@@ -84,10 +84,9 @@ static void note_flags(SCNetworkReachabilityFlags ret[KINDS])
 TEST(routes_of_each_type_end)
 {
     SCNetworkReachabilityFlags before[KINDS];
-    double ends;
 
     add_routes(SECONDS);
-    ends = watcher_now() + SECONDS;
+    double ends = watcher_now() + SECONDS;
     watch_all();
     note_flags(before);
     expect_ends(before, ends, LATE);
@@ -96,11 +95,10 @@ TEST(routes_of_each_type_end)
 TEST(routes_of_each_type_that_come_later_end)
 {
     SCNetworkReachabilityFlags before[KINDS];
-    double ends;
 
     watch_all();
     add_routes(SECONDS);
-    ends = watcher_now() + SECONDS;
+    double ends = watcher_now() + SECONDS;
     for (unsigned i = 0; i < KINDS; i++)
         while (expect_flags_of(watchers[i].target) == 0)
             assert_true(SCRunLoopPerform(watchers[0].loop, 0.1) >= 0);
@@ -112,7 +110,6 @@ TEST(routes_of_each_type_that_come_later_end)
 TEST(routes_of_each_type_whose_end_is_brought_forward)
 {
     SCNetworkReachabilityFlags before[KINDS];
-    double ends;
 
     add_routes(1000);
     watch_all();
@@ -123,7 +120,7 @@ TEST(routes_of_each_type_whose_end_is_brought_forward)
             (void)namespace_try_ip("-6 route append %s expires %u", kinds[i].route, SECONDS);
     (void)namespace_try_ip("-6 route append fd00:8::/64 via 2001:db8::1 dev a expires %u", SECONDS);
     (void)namespace_try_ip("-6 route append fd00:8::/64 via 2001:db8:c::1 dev c expires %u", SECONDS);
-    ends = watcher_now() + SECONDS;
+    double ends = watcher_now() + SECONDS;
     expect_ends(before, ends, SHORTER);
 }
 
@@ -149,8 +146,6 @@ static const struct row {
 static void expect_end_of_row(const struct row *row, bool later)
 {
     struct watcher watcher;
-    SCNetworkReachabilityFlags before;
-    double added;
     size_t count = 0;
 
     begun = watcher_now();
@@ -163,12 +158,12 @@ static void expect_end_of_row(const struct row *row, bool later)
         EXPECT_QUIET(&watcher);
     }
     namespace_ip("%s", row->commands[count - 1]);
-    added = watcher_now();
+    double added = watcher_now();
     if (!later)
         watcher_start(&watcher, expect_target("fd00:2::77"));
     while (SCRunLoopPerform(watcher.loop, 0.1) > 0)
         ;
-    before = expect_flags_of(watcher.target);
+    SCNetworkReachabilityFlags before = expect_flags_of(watcher.target);
     while (expect_flags_of(watcher.target) == before) {
         if (watcher_now() > added + SECONDS + time_limit_of(LATE) + (unit_is_under(NULL) ? SLOW : 0))
             fail_msg("not reported");

@@ -39,7 +39,6 @@ WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_reque
     static const struct address elsewhere = { AF_INET6, { 0x20, 1, 0xd, 0xb8, 0, 2, [15] = 1 } };
     void (*after)(void) = request->fib_match ? NULL : after_plain_query;
     struct route_request changed = *request;
-    int error;
 
     queries++;
     make_change(&late_change);
@@ -48,7 +47,7 @@ WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_reque
         early.count--;
         changed.destination = elsewhere;
     }
-    error = __real_rtnetlink_query(rtnetlink, &changed, ret);
+    int error = __real_rtnetlink_query(rtnetlink, &changed, ret);
     make_change(&later_change);
     if (after != NULL) {
         after_plain_query = NULL;
@@ -413,8 +412,7 @@ TEST(an_address_of_this_machine_has_its_own_flags)
 TEST(targets_behind_a_multipath_route_are_evaluated_one_by_one)
 {
     begin_ipv4();
-    namespace_ip("address add 192.0.3.2/24 dev b");
-    namespace_ip("link set dev b up");
+    namespace_ip("address add 192.0.3.2/24 dev b; link set dev b up");
     (void)crowd_settle();
     namespace_ip("route replace default nexthop via " GATEWAY " dev a nexthop dev b"); /* the second one is direct */
     (void)crowd_settle();
@@ -489,8 +487,7 @@ TEST(with_a_rule_that_chooses_a_table_one_query_is_for_all)
 /* Without the route in "main", the rule suppresses the next one, and the table decides for each. */
 TEST(a_rule_that_suppresses_routes_counts)
 {
-    namespace_ip("rule add priority 10 lookup main suppress_prefixlength 0");
-    namespace_ip("rule add priority 20 lookup 100");
+    namespace_ip("rule add priority 10 lookup main suppress_prefixlength 0; rule add priority 20 lookup 100");
     namespace_ip("route add blackhole 198.51.100.64/26 table 100");
     namespace_ip("route add 198.51.100.0/24 via " GATEWAY);
     begin_ipv4();
@@ -706,8 +703,7 @@ TEST(a_redirect_of_one_target_does_not_count_for_the_others)
     struct router router;
 
     router_open(&router, "b", "a");
-    namespace_ip("address add fe80::b/64 dev b nodad");
-    namespace_ip("-6 route add default via fe80::b dev a");
+    namespace_ip("address add fe80::b/64 dev b nodad; -6 route add default via fe80::b dev a");
     crowd_watch_ipv6(TARGETS);
     router_redirect(&router, "fe80::b", "2001:db8:1::1");
     assert_int_equal(expect_path_of(crowd.targets[0]).flags, R | D);
@@ -803,8 +799,7 @@ TEST(ipv6_routes_that_share_a_nexthop_object_end_by_themselves)
 TEST(a_multicast_route_of_another_program_makes_no_path_stale)
 {
     begin_ipv6();
-    namespace_ip("-6 route add multicast ff00::/8 dev a table 77");
-    namespace_ip("-6 route delete multicast ff00::/8 dev a table 77");
+    namespace_ip("-6 route add multicast ff00::/8 dev a table 77; -6 route delete multicast ff00::/8 dev a table 77");
     expect_changes(0, 0);
 }
 

@@ -207,8 +207,8 @@ static struct watched {
     uint32_t given_oif; /* the interface; UINT32_MAX: nothing yet */
     unsigned group;     /* 0: plain */
     unsigned given_group;
-
     struct question_memory memory;
+
 } watched[WATCHES];
 
 enum { GROUPS = 4 };
@@ -326,13 +326,12 @@ static void give(struct path_watch *watch, const struct path *path)
 static bool make_query_step(void)
 {
     struct path_watch *watch = store_begin(&store);
-    struct reply reply;
     bool joined = false, given;
     int error = draw(30) == 0 ? ENOBUFS : 0;
 
     if (watch == NULL)
         return false;
-    reply = make_reply(watch);
+    struct reply reply = make_reply(watch);
     let_others_run();
     if (error == 0 && reply.kind == REPLY_ROUTE)
         joined = store_join(&store, &reply.prefix);

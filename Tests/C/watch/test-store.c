@@ -218,10 +218,8 @@ TEST(a_longer_route_of_the_asked_watch_says_nothing_of_the_others)
 
 TEST(a_redirected_watch_leaves_and_the_others_stay)
 {
-    struct entry *shared;
-
     add_crowd();
-    shared = entry_of(&crowd[1]);
+    struct entry *shared = entry_of(&crowd[1]);
     assert_true(note_route("0.0.0.0", 0));
     reply.kind = REPLY_EXCEPTION;
     assert_ptr_equal(query(), &crowd[0]);
@@ -510,11 +508,10 @@ TEST(answers_that_depend_on_pppd_are_counted)
 TEST(answers_since_a_change_are_queried_again)
 {
     struct path_watch watches[2];
-    uint64_t change;
 
     add(&watches[0], "192.0.2.1");
     assert_int_equal(query_all(), 1);
-    change = store.now + 1;
+    uint64_t change = store.now + 1;
     assert_false(stale_has_since(&store, change));
     assert_true(stale_mark_link(&store, 3));
     assert_int_equal(query_all(), 1);

@@ -79,10 +79,9 @@ static void expect_both_legs(const char *prefix)
 
     for (unsigned i = 1; i <= DESTINATIONS; i++) {
         char address[64];
-        SCNetworkReachabilityFlags flags;
 
         snprintf(address, sizeof address, "%s%u", prefix, i);
-        flags = expect_same_flags(address, 0);
+        SCNetworkReachabilityFlags flags = expect_same_flags(address, 0);
         assert_true(flags == R || flags == (R | D));
         assert_int_equal(expect_same_flags(address, kSCNetworkReachabilityOptionNotifyPath), flags);
         direct += flags == (R | D);
@@ -94,9 +93,7 @@ TEST(a_multipath_route_is_as_direct_as_the_leg_that_the_kernel_names)
 {
     namespace_add_second_pair();
     namespace_ip("route add 198.51.0.0/16 nexthop via 192.0.2.1 dev a nexthop dev c");
-    namespace_ip("nexthop add id 1 via 2001:db8::1 dev a");
-    namespace_ip("-6 nexthop add id 2 dev c");
-    namespace_ip("nexthop add id 10 group 1/2");
+    namespace_ip("nexthop add id 1 via 2001:db8::1 dev a; -6 nexthop add id 2 dev c; nexthop add id 10 group 1/2");
     namespace_ip("route add 2001:db8:1::/48 nhid 10");
     expect_both_legs("198.51.100.");
     expect_both_legs("2001:db8:1::");
@@ -106,8 +103,7 @@ TEST(a_route_over_lo_is_direct_and_not_local)
 {
     static const char *const addresses[] = { "198.51.100.7", "2001:db8:1::7" };
 
-    namespace_ip("route add 198.51.100.0/24 dev lo");
-    namespace_ip("route add 2001:db8:1::/48 dev lo");
+    namespace_ip("route add 198.51.100.0/24 dev lo; route add 2001:db8:1::/48 dev lo");
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(expect_same_flags(addresses[i], 0), R | D);
         assert_int_equal(expect_same_flags(addresses[i], kSCNetworkReachabilityOptionNotifyPath), R | D);
@@ -168,14 +164,11 @@ TEST(a_longer_prefix_is_added_and_deleted)
 
     namespace_add_default_routes();
     WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7");
-    namespace_ip("route add blackhole 198.51.100.7/32");
-    namespace_ip("-6 route add blackhole 2001:db8:1::7/128");
+    namespace_ip("route add blackhole 198.51.100.7/32; -6 route add blackhole 2001:db8:1::7/128");
     EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
-    namespace_ip("route delete blackhole 198.51.100.7/32");
-    namespace_ip("-6 route delete blackhole 2001:db8:1::7/128");
+    namespace_ip("route delete blackhole 198.51.100.7/32; -6 route delete blackhole 2001:db8:1::7/128");
     EXPECT_CHANGE(&ipv4, R, &ipv6, R);
-    namespace_ip("route add unreachable 198.51.100.8/32");
-    namespace_ip("-6 route add unreachable 2001:db8:1::8/128");
+    namespace_ip("route add unreachable 198.51.100.8/32; -6 route add unreachable 2001:db8:1::8/128");
     EXPECT_QUIET(&ipv4, &ipv6);
 }
 
@@ -195,22 +188,17 @@ TEST(the_halves_of_a_default_route_come_and_go)
     struct watcher any;
 
     watcher_start(&any, expect_target("0.0.0.0"));
-    namespace_ip("route add blackhole 0.0.0.0/8");
-    namespace_ip("-6 route add unreachable 2001::/32");
+    namespace_ip("route add blackhole 0.0.0.0/8; -6 route add unreachable 2001::/32");
     EXPECT_QUIET(&any);
-    namespace_ip("route add 128.0.0.0/1 via 192.0.2.1");
-    namespace_ip("route add 0.0.0.0/1 via 192.0.2.1");
+    namespace_ip("route add 128.0.0.0/1 via 192.0.2.1; route add 0.0.0.0/1 via 192.0.2.1");
     EXPECT_CHANGE(&any, R);
     EXPECT_FRESH("::", R);
-    namespace_ip("route delete 0.0.0.0/1");
-    namespace_ip("route delete 128.0.0.0/1");
+    namespace_ip("route delete 0.0.0.0/1; route delete 128.0.0.0/1");
     EXPECT_CHANGE(&any, 0);
     EXPECT_FRESH("::", 0);
-    namespace_ip("-6 route add ::/1 via 2001:db8::1");
-    namespace_ip("-6 route add 8000::/1 via 2001:db8::1");
+    namespace_ip("-6 route add ::/1 via 2001:db8::1; -6 route add 8000::/1 via 2001:db8::1");
     EXPECT_CHANGE(&any, R);
-    namespace_ip("-6 route delete ::/1");
-    namespace_ip("-6 route delete 8000::/1");
+    namespace_ip("-6 route delete ::/1; -6 route delete 8000::/1");
     EXPECT_CHANGE(&any, 0);
     EXPECT_FRESH("0.0.0.0", 0);
 }
@@ -320,8 +308,7 @@ TEST(a_tun_is_closed)
     struct watcher near, any;
     const int tun = namespace_require_tun("t0");
 
-    namespace_ip("address add 203.0.113.2/24 dev t0");
-    namespace_ip("route add default dev t0");
+    namespace_ip("address add 203.0.113.2/24 dev t0; route add default dev t0");
     WATCH(&near, "203.0.113.9", &any, "0.0.0.0");
     EXPECT(near.target, R | T, None);
     close(tun);
@@ -339,10 +326,8 @@ TEST(ignore_routes_with_linkdown_is_switched_on)
         ipv4_switch = "net.ipv4.conf.a.ignore_routes_with_linkdown";
     }
     namespace_add_second_pair();
-    namespace_ip("route add default via 192.0.2.1 metric 10");
-    namespace_ip("route add default via 203.0.113.1 metric 20");
-    namespace_ip("-6 route add default via 2001:db8::1 metric 10");
-    namespace_ip("-6 route add default via 2001:db8:c::1 metric 20");
+    namespace_ip("route add default via 192.0.2.1 metric 10; route add default via 203.0.113.1 metric 20");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 10; -6 route add default via 2001:db8:c::1 metric 20");
     WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7");
     namespace_ip("link set dev b down");
     EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
@@ -427,10 +412,8 @@ static SCNetworkReachabilityRef expect_target_over(const char *interface)
     char address[40];
 
     for (unsigned i = 1; i < 100; i++) {
-        SCNetworkReachabilityRef target;
-
         snprintf(address, sizeof address, "2001:db8:1::%x", i);
-        target = expect_target(address);
+        SCNetworkReachabilityRef target = expect_target(address);
         assert_true(SCNetworkReachabilityGetPath(target, &path));
         if (strcmp(path.interfaceName, interface) == 0)
             return target;
@@ -468,8 +451,7 @@ TEST_WITH(namespace_require_lo, NULL, a_tentative_address_becomes_a_source)
     namespace_sysctl("net.ipv6.neigh.a.retrans_time_ms", "300");
     namespace_ip("link set dev b up");
     namespace_set_up("a");
-    namespace_ip("-6 route add 2001:db8:1::/48 via fe80::1 dev a");
-    namespace_ip("address add 2001:db8::2/64 dev a");
+    namespace_ip("-6 route add 2001:db8:1::/48 via fe80::1 dev a; address add 2001:db8::2/64 dev a");
     watcher_start(&far, expect_target("2001:db8:1::7"));
     EXPECT_CHANGE(&far, R);
     EXPECT_FRESH("2001:db8:1::7", R);
@@ -512,10 +494,8 @@ static void check_nexthop(void)
 {
     struct watcher ipv4, ipv6, any;
 
-    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
-    namespace_ip("nexthop add id 2 via 2001:db8::1 dev a");
-    namespace_ip("route add default nhid 1");
-    namespace_ip("-6 route add 2001:db8:1::/48 nhid 2");
+    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a; nexthop add id 2 via 2001:db8::1 dev a");
+    namespace_ip("route add default nhid 1; -6 route add 2001:db8:1::/48 nhid 2");
     WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7", &any, "0.0.0.0");
     namespace_ip("nexthop replace id 1 via 203.0.113.1 dev c");
     EXPECT_CHANGE(&ipv4, R);
@@ -554,10 +534,8 @@ TEST(a_nexthop_object_loses_its_carrier)
 {
     struct watcher ipv4, ipv6;
 
-    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
-    namespace_ip("nexthop add id 2 via 2001:db8::1 dev a");
-    namespace_ip("route add default nhid 1");
-    namespace_ip("-6 route add 2001:db8:1::/48 nhid 2");
+    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a; nexthop add id 2 via 2001:db8::1 dev a");
+    namespace_ip("route add default nhid 1; -6 route add 2001:db8:1::/48 nhid 2");
     WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7");
     namespace_ip("link set dev b down");
     EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
@@ -573,9 +551,8 @@ TEST(a_nexthop_object_loses_its_carrier)
 TEST(an_ipv6_route_expires)
 {
     struct watcher far, any;
-    double started;
+    double started = watcher_now();
 
-    started = watcher_now();
     namespace_ip("-6 route add default via 2001:db8::1 expires 2");
     WATCH(&far, "2001:db8:1::7", &any, "::");
     EXPECT(far.target, R, None);
@@ -592,12 +569,11 @@ TEST(an_ipv6_route_expires)
 TEST(a_renewed_ipv6_route_expires_later)
 {
     struct watcher far;
-    double started;
 
     watcher_start(&far, expect_target("2001:db8:1::7"));
     namespace_ip("-6 route add default via 2001:db8::1 expires 1");
     EXPECT_CHANGE(&far, R);
-    started = watcher_now();
+    double started = watcher_now();
     namespace_ip("-6 route replace default via 2001:db8::1 expires 2");
     EXPECT_CHANGE(&far, 0);
     assert_true(watcher_now() - started > 1.5);
@@ -607,11 +583,10 @@ TEST(a_renewed_ipv6_route_expires_later)
 TEST(an_expired_ipv6_route_is_replaced_by_the_next)
 {
     struct watcher far;
-    double started;
 
     namespace_add_second_pair();
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
-    started = watcher_now();
+    double started = watcher_now();
     namespace_ip("-6 route add default via 2001:db8::1 metric 10 expires 1");
     watcher_start(&far, expect_target("2001:db8:1::7"));
     EXPECT_INTERFACE(far.target, "a");
@@ -624,12 +599,11 @@ TEST(an_expired_ipv6_route_is_replaced_by_the_next)
 TEST(an_ipv6_route_expires_while_there_is_no_carrier)
 {
     struct watcher far;
-    double started;
 
     namespace_add_second_pair();
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
     namespace_ip("-6 route add default via 2001:db8::1 metric 10 expires 3");
-    started = watcher_now();
+    double started = watcher_now();
     namespace_set_carrier("a", "b", false);
     watcher_start(&far, expect_target("2001:db8:1::7"));
     EXPECT(far.target, 0, NoCarrier);
@@ -654,9 +628,7 @@ TEST_WITH(namespace_require, NULL, the_interface_of_a_bound_target_is_made_renam
     namespace_ip("link set dev a name other");
     namespace_set_up("other");
     EXPECT(ipv4.target, 0, InterfaceMissing);
-    namespace_ip("link set dev other down");
-    namespace_ip("link set dev other name a");
-    namespace_ip("link set dev a up");
+    namespace_ip("link set dev other down; link set dev other name a; link set dev a up");
     EXPECT_END(&ipv4, R | D, &ipv6, R | D);
     namespace_ip("link delete dev a");
     EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
@@ -670,11 +642,8 @@ TEST(another_interface_takes_the_name)
     namespace_add_second_pair();
     watcher_start(&watcher, expect_bound("203.0.113.9", "a"));
     EXPECT(watcher.target, 0, NoRoute);
-    namespace_ip("link set dev a down");
-    namespace_ip("link set dev a name z");
-    namespace_ip("link set dev c down");
-    namespace_ip("link set dev c name a");
-    namespace_ip("link set dev a up");
+    namespace_ip("link set dev a down; link set dev a name z; link set dev c down");
+    namespace_ip("link set dev c name a; link set dev a up");
     EXPECT_END(&watcher, R | D);
 }
 
@@ -686,17 +655,12 @@ TEST(irrelevant_changes_make_no_callback)
 
     namespace_add_default_routes();
     WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7", &any, "0.0.0.0", &own, "192.0.2.2");
-    namespace_ip("link set dev a mtu 1400");
-    namespace_ip("link set dev a promisc on");
-    namespace_ip("link set dev a alias another");
+    namespace_ip("link set dev a mtu 1400; link set dev a promisc on; link set dev a alias another");
     namespace_ip("address change 192.0.2.2/24 dev a valid_lft 600 preferred_lft 300");
     namespace_ip("address change 2001:db8::2/64 dev a valid_lft 600 preferred_lft 300");
-    namespace_ip("address add 192.0.2.77/24 dev a");
-    namespace_ip("route replace default via 192.0.2.5");
-    namespace_ip("route add 203.0.113.0/24 via 192.0.2.1");
-    namespace_ip("rule add from 203.0.113.9 lookup main");
-    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
-    namespace_ip("neighbour add 192.0.2.1 lladdr 02:00:00:00:00:01 dev a");
+    namespace_ip("address add 192.0.2.77/24 dev a; route replace default via 192.0.2.5");
+    namespace_ip("route add 203.0.113.0/24 via 192.0.2.1; rule add from 203.0.113.9 lookup main");
+    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a; neighbour add 192.0.2.1 lladdr 02:00:00:00:00:01 dev a");
     EXPECT_QUIET(&ipv4, &ipv6, &any, &own);
     namespace_ip("route delete default"); /* but they are still watched */
     EXPECT_CHANGE(&ipv4, 0);
@@ -740,9 +704,7 @@ TEST(a_former_bridge_port_still_exists)
     int listener, error = 0;
 
     namespace_add_second_pair();
-    namespace_ip("link add name br type bridge");
-    namespace_ip("link set dev br up");
-    namespace_ip("link set dev c master br");
+    namespace_ip("link add name br type bridge; link set dev br up; link set dev c master br");
     watcher_start(&watcher, expect_target("203.0.113.9"));
     assert_int_equal(rtnetlink_open(&observer.rtnetlink, RTNETLINK_ALL, NULL), 0);
     assert_int_equal(rtnetlink_read_links(&observer.rtnetlink), 0);
@@ -770,11 +732,10 @@ TEST(a_link_that_is_up_again_is_not_reported_as_lost)
     static struct rtnetlink rtnetlink; /* it stays open if the test fails */
     struct round_cache cache = ROUND_CACHE_EMPTY;
     const struct question item = { .destination = { AF_INET, { 198, 51, 100, 7 } } };
-    struct questions *questions;
     struct path path;
     int error = 0;
+    struct questions *questions = questions_create(&item, 1, kSCNetworkReachabilityReasonNone);
 
-    questions = questions_create(&item, 1, kSCNetworkReachabilityReasonNone);
     namespace_ip("route add default via 192.0.2.1");
     namespace_set_carrier("a", "b", false);
     assert_int_equal(rtnetlink_open(&rtnetlink, RTNETLINK_ALL, NULL), 0);
@@ -833,14 +794,13 @@ static SCNetworkReachabilityPath last_path_of(SCNetworkReachabilityRef target)
 /* Changes before the loop is driven are in neither: GetPath may report them without a callback. */
 TEST(the_last_path_matches_the_last_callback)
 {
-    SCNetworkReachabilityPath current, last;
     struct watcher plain;
 
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
     watcher_start(&watcher, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
     watcher_start(&plain, expect_target("198.51.100.7"));
-    current = expect_path_of(watcher.target);
-    last = last_path_of(watcher.target);
+    SCNetworkReachabilityPath current = expect_path_of(watcher.target);
+    SCNetworkReachabilityPath last = last_path_of(watcher.target);
     assert_memory_equal(&current, &last, sizeof last);
     namespace_ip("route del 198.51.100.0/24");
     assert_int_equal(expect_path_of(watcher.target).flags, 0);
@@ -871,8 +831,7 @@ TEST(notify_path_works_for_the_default_path)
     EXPECT_QUIET(&any, &bound);
     namespace_ip("route replace default via 192.0.2.5");
     EXPECT_CHANGE(&any, R, &bound, R);
-    namespace_ip("address add 192.0.2.3/24 dev a");
-    namespace_ip("route replace default via 192.0.2.5 src 192.0.2.3");
+    namespace_ip("address add 192.0.2.3/24 dev a; route replace default via 192.0.2.5 src 192.0.2.3");
     EXPECT_CHANGE(&any, R);
     EXPECT_SOURCE(any.target, "192.0.2.3");
     EXPECT_CHANGE(&bound, R);
@@ -895,14 +854,13 @@ static void open_writer(void *argument)
 TEST(a_target_stays_in_its_namespace)
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
-    SCNetworkReachabilityRef unscheduled, late;
     struct opening opening;
 
     namespace_aside(open_writer, &opening);
     assert_int_equal(opening.error, 0); /* the writer stays in the namespace too */
     watcher_start(&watcher, expect_target("198.51.100.7"));
-    unscheduled = expect_target("192.0.2.9");
-    late = expect_target("198.51.100.7");
+    SCNetworkReachabilityRef unscheduled = expect_target("192.0.2.9");
+    SCNetworkReachabilityRef late = expect_target("198.51.100.7");
     namespace_require();
     EXPECT_FRESH("192.0.2.9", 0);
     EXPECT(unscheduled, R | D, None);
