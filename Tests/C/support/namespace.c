@@ -78,16 +78,28 @@ void namespace_require_lo(void)
     namespace_ip("link set dev lo up");
 }
 
+static void add_pairs(const char *commands, bool two);
+
+#define LO "link set dev lo up; "
+
+#define PAIR \
+    "link add name a type veth peer name b; link set dev b up; link set dev a up; " \
+    "address add 192.0.2.2/24 dev a; address add 2001:db8::2/64 dev a nodad"
+
+#define SECOND_PAIR \
+    "link add name c type veth peer name d; link set dev d up; link set dev c up; " \
+    "address add 203.0.113.2/24 dev c; address add 2001:db8:c::2/64 dev c nodad"
+
 void namespace_require_pair(void)
 {
-    namespace_require_lo();
-    namespace_add_pair();
+    namespace_require();
+    add_pairs(LO PAIR, false);
 }
 
 void namespace_require_two_pairs(void)
 {
-    namespace_require_pair();
-    namespace_add_second_pair();
+    namespace_require();
+    add_pairs(LO PAIR "; " SECOND_PAIR, true);
 }
 
 bool namespace_enter_mounts(void)
@@ -590,28 +602,31 @@ void namespace_await_duplicate(void)
 
 /* ---- Topologies ------------------------------------------------------------------------------------------------- */
 
-void namespace_add_pair(void)
+static void add_pairs(const char *commands, bool two)
 {
     /* For interfaces that are created later: link-local addresses are usable at once. */
     namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
-    namespace_ip("link add name a type veth peer name b; link set dev b up; link set dev a up");
-    namespace_ip("address add 192.0.2.2/24 dev a; address add 2001:db8::2/64 dev a nodad");
+    namespace_ip("%s", commands);
     namespace_await_running("a", true);
     namespace_await_running("b", true);
-    namespace_await_addresses();
+    if (two)
+        namespace_await_running("c", true);
+}
+
+void namespace_add_pair(void)
+{
+    add_pairs(PAIR, false);
 }
 
 void namespace_add_second_pair(void)
 {
-    namespace_ip("link add name c type veth peer name d; link set dev d up; link set dev c up");
-    namespace_ip("address add 203.0.113.2/24 dev c; address add 2001:db8:c::2/64 dev c nodad");
+    namespace_ip(SECOND_PAIR);
     namespace_await_running("c", true);
-    namespace_await_addresses();
 }
 
 void namespace_add_default_routes(void)
 {
-    namespace_ip("route add default via 192.0.2.1; -6 route add default via 2001:db8::1");
+    namespace_ip("route add default via 192.0.2.1; route add default via 2001:db8::1");
 }
 
 static int add_tun_or_tap(const char *name, short kind)
