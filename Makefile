@@ -102,8 +102,8 @@ CMAKE    = $(patsubst pkgconfig/%.in,%,$(wildcard pkgconfig/*.cmake.in))
 FINDERS  = $(PC_FILES:%=$(LIBDIR)/pkgconfig/%) $(CMAKE:%=$(LIBDIR)/cmake/libreachability/%)
 STATIC   = $(BUILD)/libreachability.a
 
-# Test programs are Tests/C/FLOOR/test-NOUN.c. Tests/C/support is linked into all of them, but for faults.c and
-# socket_faults.c. They link an archive in which hidden symbols are visible. Benchmarks link the static library, and share
+# Test programs are Tests/C/FLOOR/test-NOUN.c. Tests/C/support is linked into all of them, but for faults.c, socket_faults.c
+# and one_thread.c. They link an archive in which hidden symbols are visible. Benchmarks link the static library, and share
 # the tests' netlink writer and resolver.
 TESTED        = $(BUILD)/objects/libreachability.a
 TEST_SOURCES  = $(sort $(wildcard Tests/C/*/test-*.c))
@@ -116,7 +116,15 @@ FLOW_SOAK     = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %
 SOCKET_FAULTS = $(BUILD)/objects/tests/support/socket_faults.o
 SOCKET_WRAPS  = -Wl,--wrap=socket -Wl,--wrap=bind -Wl,--wrap=connect
 PURE_TESTS    = $(addprefix $(BUILD)/tests/,$(notdir $(patsubst %.c,%,$(wildcard Tests/C/pure/test-*.c))))
-TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/faults.c %/socket_faults.c,$(sort $(wildcard Tests/C/support/*.c))))
+TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/faults.c %/socket_faults.c %/one_thread.c,$(sort $(wildcard Tests/C/support/*.c))))
+# They have one thread, so the thread sanitizer would find nothing. one_thread.c ends a program that starts another one.
+ONE_THREAD    = $(addprefix test-, \
+                  address address-tree bound-pair clock conffile connections entry escape first-routes \
+                  flags flow flow-soak foreign-source gateways hash-tree heap lifetimes link-changes link-table \
+                  link-type linkinfo local-wifi lookup-queue message neighbours next-hop path pppd \
+                  question resolvconf route-ends route-filter scope sharing siphash sock-diag socket \
+                  source-routes sources store store-random strings tdb tunnel vrf wireguard wireguard-path)
+WRAP_THREADS  = -Wl,--wrap=pthread_create
 # Programs about calls that fail link a copy of the library that calls faulty_NAME for each function in faults.c.
 FAULT_TESTS   = $(filter $(BUILD)/tests/test-fault% $(BUILD)/tests/test-denied%,$(TESTS))
 FAULTS        = $(BUILD)/objects/tests/support/faults.o
@@ -284,7 +292,7 @@ deps-world:
 
 $(BUILD)/objects/tests/%.o: Tests/C/%.c
 	@mkdir -p $(@D)
-	$(call show,CC)$(CC) $(TEST_CPPFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call show,CC)$(CC) $(TEST_CPPFLAGS) $(TEST_CFLAGS) $(TEST_OPTIMIZATION) -MMD -MP -c -o $@ $<
 
 $(TESTED): $(OBJECTS)
 	@rm -f $@
@@ -296,7 +304,7 @@ $(FAULTY): $(TESTED) $(FAULTS)
 
 define link_test
 	@mkdir -p $(@D)
-	$(call show,LD)$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS)
+	$(call show,LD)$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) $(if $(filter $(ONE_THREAD),$(@F)),$(WRAP_THREADS)) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS)
 endef
 
 # The object of a program has a folder that the program has not.
@@ -307,6 +315,8 @@ $(filter-out $(FAULT_TESTS),$(TESTS)): $(TEST_SHARED) $(TESTED)
 
 $(FAULT_TESTS): $(TEST_SHARED) $(FAULTS) $(FAULTY)
 	$(link_test)
+
+$(addprefix $(BUILD)/tests/,$(ONE_THREAD)): $(BUILD)/objects/tests/support/one_thread.o
 
 $(BUILD)/tests/test-soak: $(SOAK)
 
@@ -356,25 +366,27 @@ test-programs: $(TESTS)
 # The tests that run wherever a program runs, also in an emulator.
 pure-tests: $(PURE_TESTS)
 
-# How the programs are built for each tool. helgrind runs the programs for valgrind.
-FOR_asan     = WERROR=-Werror CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
-FOR_tsan     = WERROR=-Werror CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread"
+# How the programs are built for each tool. helgrind runs the programs for valgrind. The optimizer takes half of the time in
+# which the files of the tests are compiled for the sanitizers; it warns when it compiles them without.
+FOR_asan     = WERROR=-Werror CC=gcc TEST_OPTIMIZATION=-O0 CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+FOR_tsan     = WERROR=-Werror CC=gcc TEST_OPTIMIZATION=-O0 CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread"
 # Under valgrind the programs are those that clang compiles, if it is there. valgrind 3.19 reads DWARF 4, and helgrind.supp
 # names functions that must be on the stack.
 FOR_valgrind = WERROR=-Werror $(if $(shell command -v clang),CC=clang CFLAGS="-O1 -gdwarf-4 -fno-inline -fno-optimize-sibling-calls",CC=gcc CFLAGS="-O1 -g")
 FOR_clang    = WERROR=-Werror CC=clang
 TOOLS        = asan tsan
 
-# All, or those that PROGRAMS names: make programs-asan PROGRAMS=test-path
+# All that the tool runs, or those that PROGRAMS names: make programs-asan PROGRAMS=test-path
 programs-asan programs-tsan programs-valgrind programs-clang: programs-%:
-	@$(MAKE) --no-print-directory $(FOR_$*) BUILD=$(BUILD)/$* $(or $(PROGRAMS:%=$(BUILD)/$*/tests/%),test-programs)
+	@$(MAKE) --no-print-directory $(FOR_$*) BUILD=$(BUILD)/$* $(patsubst %,$(BUILD)/$*/tests/%,$(or $(PROGRAMS),$(NAMES_$*),$(NAMES)))
 
 # helgrind runs only programs in which several threads call the library. Others race on purpose, or have one thread.
 # test-costs counts bytes, and the tools have allocators of their own. test-system-calls counts those of the library.
 NAMES     = $(filter-out test-costs test-system-calls,$(notdir $(TESTS)))
 under     = $(foreach name,$(2),"Tests/under $(1) $(name)")
 ASAN      = $(call under,asan,$(NAMES))
-TSAN      = $(call under,tsan,$(NAMES))
+NAMES_tsan = $(filter-out $(ONE_THREAD),$(NAMES))
+TSAN      = $(call under,tsan,$(NAMES_tsan))
 VALGRIND  = $(call under,valgrind,$(NAMES))
 HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback calls delivery library-thread scheduler scheduler-work storm threads),$(NAMES)))
 
@@ -426,7 +438,7 @@ checks: lib
 	@Tests/run $(CHECKS)
 
 check-asan check-tsan check-valgrind check-clang: check-%: programs-%
-	@Tests/run $(call under,$*,$(NAMES))
+	@Tests/run $(call under,$*,$(or $(NAMES_$*),$(NAMES)))
 
 check-helgrind: programs-valgrind
 	@Tests/run $(HELGRIND)
