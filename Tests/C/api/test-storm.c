@@ -29,7 +29,7 @@ static unsigned rounds_wanted(void)
     if (unit_is_under("valgrind"))
         return ROUNDS / 200;
     if (unit_is_under("tsan") || unit_is_under("asan"))
-        return ROUNDS / 4;
+        return ROUNDS / 16;
     return unit_is_under("helgrind") ? ROUNDS / 200 : ROUNDS;
 }
 

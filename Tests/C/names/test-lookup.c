@@ -33,7 +33,7 @@ static unsigned rounds_wanted(void)
 {
     const char *text = getenv("TEST_STORM_ROUNDS");
 
-    return text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : ROUNDS / (unit_is_under("valgrind") ? 20 : 1);
+    return text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : ROUNDS / slowness();
 }
 
 static void expect_no_complaint(void)

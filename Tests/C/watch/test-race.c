@@ -295,7 +295,7 @@ static int rounds_wanted(const struct race_change *change)
     /* valgrind runs one thread at a time: there is no race. */
     if (unit_is_under("valgrind"))
         return 20;
-    return (unit_is_under(NULL) ? ROUNDS / 4 : ROUNDS) / (change->share > 0 ? change->share : 1);
+    return (unit_is_under(NULL) ? ROUNDS / 12 : ROUNDS) / (change->share > 0 ? change->share : 1);
 }
 
 /* One round: the writer makes the change while this thread reads. Returns whether the last result is stale. */
