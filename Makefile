@@ -390,14 +390,14 @@ TSAN      = $(call under,tsan,$(NAMES_tsan))
 VALGRIND  = $(call under,valgrind,$(NAMES))
 HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback calls delivery library-thread scheduler scheduler-work storm threads),$(NAMES)))
 
-# They boot an emulated machine. Only one can run at a time.
+# They boot an emulated machine. Only one can run at a time. `make test` boots once, which takes 8 seconds.
 MACHINE   = Tests/VM/machine Tests/VM/test-
-VM_TESTS  = "--one-of=machine:$(MACHINE)kernel $(KERNEL_NAMES)" $(foreach name,links takeover,"--one-of=machine:$(MACHINE)$(name)")
-# All that Tests/VM/test-kernel runs by itself but flags, which takes longest, about two fifths of the time.
-KERNEL_NAMES = lifetimes link-type namespaces scope soak sock-diag tunnel watch way-type
-# Flags, and programs that depend little on the kernel's version.
+VM_TESTS  = "--one-of=machine:$(MACHINE)all $(KERNEL_NAMES)"
+# What depends on the kernel's version, or needs a kind of link that few kernels have.
+KERNEL_NAMES = lifetimes link-type soak sock-diag watch way-type
+# Programs of which any kernel can run all tests.
 VM_WORLD  = "--one-of=machine:$(MACHINE)kernel $(WORLD_NAMES)" --one-of=machine:Tests/world/systemd
-WORLD_NAMES = flags callback local-wifi name
+WORLD_NAMES = flags callback local-wifi name namespaces scope tunnel
 
 # Debian's kernels, from 5.10 to its newest, on two processors each. `own` is the kernel of this machine's release.
 KERNELS   = bullseye own bookworm-backports trixie-backports
