@@ -250,7 +250,8 @@ tool:
 	$(if $(ESSENTIALS),@$(MAKE) --no-print-directory $(ESSENTIALS_FILES))
 	$(SWIFT_BUILD) --product reachability
 	@mkdir -p $(BUILD)
-	cp "$$($(SWIFT_BUILD) --show-bin-path)/reachability" $(BUILD)/reachability
+	@# Not cp: it cannot write to a program that runs.
+	install -m 755 "$$($(SWIFT_BUILD) --show-bin-path)/reachability" $(BUILD)/reachability
 	@mkdir -p $(dir $(addprefix $(BUILD)/,$(COMPLETIONS)))
 	$(BUILD)/reachability --generate-completion-script bash > $(BUILD)/$(BASH_COMPLETION)
 	sed -i '1{/^#!/d}' $(BUILD)/$(BASH_COMPLETION)
