@@ -154,6 +154,12 @@ impl<V> Drop for Subscription<V> {
     fn drop(&mut self) {
         // A callback that has begun may finish later. The context has a reference of its own.
         unsafe { sys::SCNetworkReachabilitySetScheduler(self.target.reference, ptr::null()) };
+        // That reference may be the last one. To release a waker runs the executor's code, which can panic, and no panic may
+        // leave a function that C calls. In a child of fork(2), a thread of the parent may have had the lock.
+        if self.process == process::id() {
+            let waker = self.shared.lock().waker.take();
+            drop(waker);
+        }
     }
 }
 

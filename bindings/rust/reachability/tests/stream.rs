@@ -3,8 +3,9 @@
 
 mod common;
 
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 use std::task::{Context, Wake, Waker};
 use std::thread;
 
@@ -39,6 +40,60 @@ fn stream_of_the_network_gets_the_current_one_and_each_change() {
         assert!(networks.network().unwrap().ipv4.is_reachable());
         ip(DELETE);
         while networks.next().await.unwrap().unwrap().ipv4.is_reachable() {}
+    });
+}
+
+/// Its wake-up lasts until the test ends it.
+struct Gate {
+    begin: Barrier,
+    end: Barrier,
+}
+
+impl Wake for Gate {
+    fn wake(self: Arc<Self>) {
+        self.begin.wait();
+        self.end.wait();
+    }
+}
+
+/// The waker of a task whose future is released with it, which panics.
+struct PanicsWhenReleased;
+
+impl Wake for PanicsWhenReleased {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for PanicsWhenReleased {
+    fn drop(&mut self) {
+        panic!("released");
+    }
+}
+
+#[test]
+fn a_stream_that_is_dropped_during_a_callback_releases_its_waker_on_this_thread() {
+    fn poll_until_pending(paths: &mut Paths, waker: &Waker) {
+        while Pin::new(&mut *paths).poll_next(&mut Context::from_waker(waker)).is_ready() {}
+    }
+
+    let _namespace = enter_namespace();
+    ip(ADD);
+    let mut paths = Target::host("192.0.2.1").stream().unwrap();
+    let gate = Arc::new(Gate { begin: Barrier::new(2), end: Barrier::new(2) });
+    poll_until_pending(&mut paths, &Waker::from(Arc::clone(&gate)));
+    ip(DELETE);
+    gate.begin.wait();
+    let waker = Waker::from(Arc::new(PanicsWhenReleased));
+    poll_until_pending(&mut paths, &waker);
+    drop(waker); // the stream has the last one
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(paths)));
+    gate.end.wait(); // the library's thread releases what it has
+    assert!(dropped.is_err());
+    ip(ADD);
+    let mut paths = Target::host("192.0.2.1").stream().unwrap();
+    block_on(async {
+        assert!(next(&mut paths).await.is_reachable());
+        ip(DELETE);
+        assert_eq!(next(&mut paths).await.reason, Reason::NoRoute);
     });
 }
 
