@@ -9,8 +9,8 @@ import NetworkReachability
 /// Nothing else may write to the terminal meanwhile. The board is on the terminal's alternate screen: at the end the
 /// terminal shows again what it showed before, and the summary below that.
 final class BoardDisplay: StateDisplay {
-    /// The terminal has a new size, the user pressed Ctrl-Z, or something ends the process.
-    static let signals = [SIGWINCH, SIGTSTP, SIGQUIT, SIGHUP]
+    /// The terminal has a new size, the user pressed Ctrl-Z, the process continues, or something ends it.
+    static let signals = [SIGWINCH, SIGTSTP, SIGCONT, SIGQUIT, SIGHUP]
 
     static var isPossible: Bool {
         isatty(STDOUT_FILENO) == 1 && getenv("TERM").map { String(cString: $0) != "dumb" } ?? false
@@ -63,8 +63,8 @@ final class BoardDisplay: StateDisplay {
 
     /// Returns false if the user wants to leave.
     func obey(_ keys: String) throws(ToolError) -> Bool {
-        let filter = view.filter
         for key in BoardKey.keys(in: keys) {
+            let filter = view.filter
             guard view.obey(key, order: order, room: room) else { return false }
             if view.filter != filter { arrange() }
         }

@@ -217,6 +217,19 @@ struct BoardTests {
         #expect(try await watching.end().status == 0)
     }
 
+    @Test("A filter that arrives together with its end leaves all rows", arguments: ["/.7\u{1B}", "/.7\u{7F}\u{7F}\r"])
+    func filterTypedAtOnce(keys: String) async throws {
+        let terminal = try Terminal(columns: 80, rows: 16)
+        let namespace = try await Namespace(.gateway)
+        let watching = try start((1...9).map { "192.0.2.\($0)" }, in: namespace, on: terminal)
+        _ = try await terminal.picture()
+        try terminal.press(keys)
+        let picture = try await terminal.picture(with: "/: filter").withoutSequences
+        #expect(picture.split(whereSeparator: \.isNewline).count { $0.contains("  reachable  e0 ") } == 9)
+        try terminal.press("q")
+        #expect(try await watching.end().status == 0)
+    }
+
     @Test("A key draws only the rows on the screen, of ten thousand targets, too")
     func manyTargets() async throws {
         let terminal = try Terminal(columns: 80, rows: 24)
