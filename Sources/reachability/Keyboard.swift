@@ -53,17 +53,28 @@ final class Keyboard {
         descriptor = inputIsList ? Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC) : STDIN_FILENO
     }
 
+    private var isInForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
+
     func open() {
         var settings = termios()
-        guard !isOpen, tcgetpgrp(descriptor) == getpgrp(), tcgetattr(descriptor, &settings) == 0 else { return }
-        let original = settings
+        guard !isOpen, isInForeground, tcgetattr(descriptor, &settings) == 0, sendKeysAtOnce(settings) else { return }
+        original = settings
+    }
+
+    /// Call this when the process continues after a stop: the shell has given the terminal its own settings.
+    func reopen() {
+        guard let original else { return }
+        if !isInForeground || !sendKeysAtOnce(original) { self.original = nil }
+    }
+
+    private func sendKeysAtOnce(_ settings: termios) -> Bool {
+        var settings = settings
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
         withUnsafeMutableBytes(of: &settings.c_cc) { characters in
             characters[Int(VMIN)] = 1
             characters[Int(VTIME)] = 0
         }
-        guard tcsetattr(descriptor, TCSADRAIN, &settings) == 0 else { return }
-        self.original = original
+        return tcsetattr(descriptor, TCSADRAIN, &settings) == 0
     }
 
     func close() {

@@ -179,7 +179,9 @@ struct Watching {
             try display?.suspend()
             raise(SIGSTOP)
         }
-        if !signals.isDisjoint(with: [SIGTSTP, SIGWINCH]) { try display?.redraw() }
+        // SIGSTOP comes without a warning: what the shell has done to the terminal since is seen only now.
+        if signals.contains(SIGCONT) { loop.keyboard.reopen() }
+        if !signals.isDisjoint(with: [SIGTSTP, SIGCONT, SIGWINCH]) { try display?.redraw() }
     }
 }
 #endif

@@ -278,6 +278,24 @@ struct BoardTests {
         #expect(try await terminal.picture().contains("\u{1B}[?1049h"))
     }
 
+    @Test("After SIGSTOP, of which the board hears nothing, keys arrive at once again")
+    func stoppedWithoutWarning() async throws {
+        let terminal = try Terminal(columns: 80, rows: 24)
+        let watching = try RunningProcess(
+            ["setsid", "--wait", "sh", "-c", "echo $$; exec \"$0\" watch 127.0.0.1 <\"$1\"", Tool.path, terminal.path],
+            environment: ["TERM": "xterm"], output: terminal.screen)
+        let process = try #require(pid_t(try await terminal.until("\r\n").dropLast()))
+        _ = try await terminal.picture()
+        kill(process, SIGSTOP)
+        try terminal.restore()
+        kill(process, SIGCONT)
+        _ = try await terminal.picture()
+        #expect(!terminal.isRestored)
+        try terminal.press("q")
+        #expect(try await watching.end().status == 0)
+        #expect(terminal.isRestored)
+    }
+
     @Test("A dumb terminal, --json, --debug and --exec print lines")
     func lines() async throws {
         for (arguments, kind) in [

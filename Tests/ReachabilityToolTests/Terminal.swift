@@ -62,6 +62,14 @@ final class Terminal: Sendable {
             && settings.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO)
     }
 
+    /// Does what a shell does when a process has stopped.
+    func restore() throws {
+        var settings = termios()
+        try #require(tcgetattr(screen, &settings) == 0)
+        settings.c_lflag |= tcflag_t(ICANON | ECHO)
+        try #require(tcsetattr(screen, TCSANOW, &settings) == 0)
+    }
+
     /// The next picture of the board. Its last words say how to leave.
     func picture(_ location: SourceLocation = #_sourceLocation) async throws -> String {
         try await until("Ctrl-C: leave", location)
