@@ -46,8 +46,7 @@ final class CommandRunner {
     private func startNext() {
         while running == nil, !waiting.isEmpty {
             let run = waiting.removeFirst()
-            let environment = Arguments.environment.merging(variables(of: run)) { $1 }
-            let (child, error) = spawn(environment)
+            let (child, error) = spawn(variables(of: run))
             if error != 0 { StandardError.write("\(command.escaped): \(String(cString: strerror(error)))") }
             running = child
         }
@@ -71,12 +70,15 @@ final class CommandRunner {
         ]
     }
 
-    private func spawn(_ environment: [String: String]) -> (child: pid_t?, error: Int32) {
+    private func spawn(_ variables: [String: String]) -> (child: pid_t?, error: Int32) {
         let arguments = ["sh", "-c", command].map { $0.withCString { strdup($0) } } + [nil]
-        let variables = environment.map { name, value in "\(name)=\(value)".withCString { strdup($0) } } + [nil]
-        defer { (arguments + variables).forEach { free($0) } }
+        let added = variables.map { name, value in "\(name)=\(value)".withCString { strdup($0) } }
+        let inherited = Arguments.environment.filter { entry in
+            !variables.keys.contains { strncmp(entry, "\($0)=", $0.utf8.count + 1) == 0 }
+        }
+        defer { (arguments + added).forEach { free($0) } }
         var child = pid_t()
-        let error = posix_spawn(&child, "/bin/sh", nil, nil, arguments, variables)
+        let error = posix_spawn(&child, "/bin/sh", nil, nil, arguments, inherited + added + [nil])
         return (error == 0 ? child : nil, error)
     }
 }

@@ -11,17 +11,10 @@ enum Arguments {
         return (0..<Int(count)).dropFirst().compactMap { index in values[index].map { String(cString: $0) } }
     }
 
-    /// The variables of the environment.
-    static var environment: [String: String] {
-        var result: [String: String] = [:]
-        guard var entry = reachability_environment() else { return result }
-        while let text = entry.pointee.map({ String(cString: $0) }) {
-            if let equals = text.firstIndex(of: "=") {
-                result[String(text[..<equals])] = String(text[text.index(after: equals)...])
-            }
-            entry += 1
-        }
-        return result
+    /// The environment, an entry for each variable. Not as strings: the bytes need not be UTF-8.
+    static var environment: [UnsafeMutablePointer<CChar>] {
+        guard let entries = reachability_environment() else { return [] }
+        return sequence(first: entries) { $0 + 1 }.lazy.map(\.pointee).prefix { $0 != nil }.compactMap { $0 }
     }
 }
 

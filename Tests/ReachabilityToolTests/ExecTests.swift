@@ -54,6 +54,15 @@ struct ExecTests {
         #expect(try await watching.end().status == 0)
     }
 
+    @Test("Variables that are not UTF-8 reach the command as they are")
+    func bytes() async throws {
+        let command = #"echo "ran$(printf %s "$KEPT" | od -An -tx1)""#
+        let script = #"KEPT=$(printf '\377='); export KEPT; exec "$0" watch 127.0.0.1 --exec-initial --exec "$1""#
+        let watching = try RunningProcess(["sh", "-c", script, Tool.path, command])
+        #expect(try await nextRun(watching) == "ff 3d")
+        try await watching.stop()
+    }
+
     @Test("One command runs at a time, and the next one has the latest state")
     func latestWins() async throws {
         var template = Array("/tmp/reachability-XXXXXX".utf8CString)
