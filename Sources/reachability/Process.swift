@@ -36,10 +36,17 @@ enum StandardOutput {
         guard result == .written else { return }
         switch writeAll(text, to: STDOUT_FILENO) {
         case 0: return
-        case EPIPE, EIO: result = .readerGone
+        case EPIPE: result = .readerGone
+        // A terminal that was closed. For a file it is a failure: its reader would take a part for the whole.
+        case EIO where isCharacterDevice(STDOUT_FILENO): result = .readerGone
         case let error: throw ToolError(writing: "standard output", error: error)
         }
     }
+}
+
+private func isCharacterDevice(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
 }
 
 /// Standard error, for people. There is no place to report a failed write.
@@ -71,8 +78,10 @@ func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
         var rest = UnsafeRawBufferPointer(bytes)
         while !rest.isEmpty {
             let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-            if count >= 0 {
+            if count > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+            } else if count == 0 {
+                return EIO
             } else if errno == EAGAIN {
                 // The terminal or pipe is shared with a program that made it non-blocking.
                 var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

@@ -377,5 +377,8 @@ struct CheckTests {
         let full = try await run(">/dev/full")
         #expect(full.status == 74)
         #expect(full.errors == "reachability: standard output: No space left on device\n")
+        // Nothing can be written there, as on a broken disk.
+        #expect(try await run(">/proc/$$/mem").status == 74)
+        #expect(try await run(">/proc/self/mem").status == 74)
     }
 }
