@@ -737,14 +737,13 @@ TEST(an_ending_thread_unschedules_its_targets)
 {
     SCNetworkReachabilityContext context = { .info = &hooks.first, .release = release_hook };
     SCNetworkReachabilityRef targets[2];
-    pthread_t thread;
     void *loop;
 
     memset(&hooks, 0, sizeof hooks);
     targets[0] = expect_target(FAR);
     targets[1] = expect_target(OTHER_FAR);
     assert_true(SCNetworkReachabilitySetCallback(targets[1], hooked, &context));
-    assert_int_equal(pthread_create(&thread, NULL, end_with_a_schedule, targets), 0);
+    pthread_t thread = unit_thread(end_with_a_schedule, targets);
     assert_int_equal(pthread_join(thread, &loop), 0);
     assert_non_null(loop);
     observer_add_gateway_route();
@@ -762,12 +761,10 @@ static void *schedule_elsewhere(void *unused)
 
 TEST(a_schedule_made_by_another_thread_wakes_the_loop)
 {
-    pthread_t thread;
-
     bench_open(&bench, BENCH_LOOP, expect_name("localhost"));
     assert_true(bench_unschedule(&bench));
     assert_int_equal(SCRunLoopPerform(bench.loop, 0), 0);
-    assert_int_equal(pthread_create(&thread, NULL, schedule_elsewhere, NULL), 0);
+    pthread_t thread = unit_thread(schedule_elsewhere, NULL);
     bench_expect_call(&bench, R | L | D);
     assert_int_equal(pthread_join(thread, NULL), 0);
 }

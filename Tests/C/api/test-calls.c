@@ -555,18 +555,15 @@ static void fork_and_end(void)
 
 static void fork_and_use(const struct subject *subject)
 {
-    pid_t pid;
-
     atomic_fetch_add(&shared.children, 1);
     if (unit_is_under(NULL)) {
         fork_and_end();
         return;
     }
-    if (child_fork(&pid)) {
+    if (child_begin()) {
         use_in_child(subject);
         child_end();
     }
-    child_expect_end(pid);
 }
 
 /* Runs work that was handed over, some of it twice. */

@@ -159,9 +159,7 @@ static void *run_without_fetching(void *unused)
 
 TEST(a_change_during_a_run_ends_a_later_perform_and_is_fetched)
 {
-    pthread_t thread;
-
-    assert_int_equal(pthread_create(&thread, NULL, run_without_fetching, NULL), 0);
+    pthread_t thread = unit_thread(run_without_fetching, NULL);
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 

@@ -44,11 +44,9 @@ static void listen_there(void)
 /* Two ways to the server: over a, and over c. */
 static void begin(void)
 {
-    char path[64];
-
     namespace_require_two_pairs();
     namespace_other_open(&other);
-    snprintf(path, sizeof path, "/proc/%d/ns/net", other.pid);
+    const char *path = unit_text("/proc/%d/ns/net", other.pid);
     here = namespace_keep();
     there = open(path, O_RDONLY | O_CLOEXEC);
     assert_true(there >= 0);
@@ -208,8 +206,7 @@ static void expect_report(const char *name, const char *connects, const char *sa
 TEST(the_address_is_deleted)
 {
     connect_and_watch();
-    namespace_ip("address delete 192.0.2.2/24 dev a");
-    EXPECT_CHANGE_NOW(0);
+    AFTER("address delete 192.0.2.2/24 dev a", EXPECT_CHANGE_NOW(0));
     EXPECT(watcher.target, 0, LocalAddressNotAssigned);
     assert_int_equal(connect_error("192.0.2.2"), EADDRNOTAVAIL);
     expect_report("the local address is deleted", "bind(2): EADDRNOTAVAIL", "LocalAddressNotAssigned");
@@ -241,8 +238,7 @@ TEST(a_vpn_comes_beside_a_rule_for_the_source)
 {
     namespace_ip("route add default via 192.0.2.1 dev a table 9; rule add from 192.0.2.2 lookup 9");
     connect_and_watch();
-    namespace_ip("route add 128.0.0.0/1 via 203.0.113.1 dev c");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("route add 128.0.0.0/1 via 203.0.113.1 dev c", EXPECT_CHANGE(&watcher, R));
     assert_int_equal(expect_path_of(watcher.target).flow, BETTER);
     expect_connection_from("203.0.113.2");
 }
@@ -250,8 +246,7 @@ TEST(a_vpn_comes_beside_a_rule_for_the_source)
 TEST(the_route_is_gone)
 {
     connect_and_watch();
-    namespace_ip("route delete default");
-    EXPECT_CHANGE_NOW(0);
+    AFTER("route delete default", EXPECT_CHANGE_NOW(0));
     EXPECT(watcher.target, 0, NoRoute);
     assert_int_equal(connect_error(NULL), ENETUNREACH);
     expect_report("the route is gone", "ENETUNREACH", "NoRoute");
@@ -261,8 +256,7 @@ TEST(a_vpn_goes)
 {
     namespace_ip("route add 128.0.0.0/1 via 203.0.113.1 dev c");
     connect_and_watch();
-    namespace_ip("link delete dev c");
-    EXPECT_CHANGE_NOW(0);
+    AFTER("link delete dev c", EXPECT_CHANGE_NOW(0));
     EXPECT(watcher.target, 0, LocalAddressNotAssigned);
     assert_int_equal(connect_error("203.0.113.2"), EADDRNOTAVAIL);
     expect_connection_from("192.0.2.2");
@@ -286,8 +280,7 @@ TEST(the_gateway_does_not_respond)
     connect_and_watch();
     namespace_other_ip(&other, "address delete 192.0.2.1/24 dev b");
     changed = watcher_now();
-    namespace_ip("neigh change 192.0.2.1 dev a nud probe");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("neigh change 192.0.2.1 dev a nud probe", EXPECT_CHANGE(&watcher, R));
     assert_int_equal(expect_path_of(watcher.target).nextHop, kSCNetworkReachabilityNextHopFailed);
     assert_int_equal(connect_error(NULL), EHOSTUNREACH);
     expect_report("the gateway does not respond (the kernel asks for 30 ms here; by default for 3 s)",

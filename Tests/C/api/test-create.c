@@ -646,10 +646,9 @@ static void *error_of_another_thread(void *argument)
 TEST(an_error_belongs_to_its_thread_and_outlives_success)
 {
     int errors[2] = { -1, -1 };
-    pthread_t thread;
 
     forget_error();
-    assert_int_equal(pthread_create(&thread, NULL, error_of_another_thread, errors), 0);
+    pthread_t thread = unit_thread(error_of_another_thread, errors);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(errors[0], kSCStatusOK);
     assert_int_equal(errors[1], kSCStatusInvalidArgument);
@@ -665,11 +664,10 @@ TEST(a_shortage_of_descriptors_is_an_errno)
 {
     const struct sockaddr_storage address = expect_sockaddr("198.51.100.7");
     struct rlimit before, fewer;
-    struct descriptors open;
     bool all_went_well = false;
 
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    descriptors_read(&open);
+    const struct descriptors open = descriptors_now();
     for (rlim_t more = 0; !all_went_well && more < 30; more++) {
         SCRunLoopRef loop = NULL;
 
@@ -701,9 +699,7 @@ TEST(a_shortage_of_descriptors_is_an_errno)
 /* Some daemons close all descriptors. */
 TEST(old_and_new_targets_work_after_the_program_has_closed_all_descriptors)
 {
-    struct descriptors open;
-
-    descriptors_read(&open);
+    const struct descriptors open = descriptors_now();
     SCNetworkReachabilityRef target = expect_target("198.51.100.7");
     descriptors_close_others(&open);
     EXPECT(target, 0, NoRoute);

@@ -53,14 +53,13 @@ TEST(a_context_replaced_as_a_delivery_begins_is_not_retained_after_its_end)
     SCNetworkReachabilityContext context = { 0, &object, hold, release_info, NULL };
     struct replacement replacement = { &object, NULL };
     SCOPED_LOOP loop = SCRunLoopCreate();
-    pthread_t thread;
 
     replacement.target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     sem_init(&object.begun, 0, 0);
     sem_init(&object.replaced, 0, 0);
     assert_true(SCNetworkReachabilitySetCallback(replacement.target, ignore_call, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(replacement.target, loop, kSCRunLoopDefaultMode));
-    assert_int_equal(pthread_create(&thread, NULL, replace, &replacement), 0);
+    pthread_t thread = unit_thread(replace, &replacement);
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     pthread_join(thread, NULL);
     assert_int_equal(object.revived, 0);
@@ -92,10 +91,9 @@ static void start_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFl
 TEST(a_callback_that_schedules_again_does_not_keep_a_pass_from_ending)
 {
     struct restart restart = { .loop = SCRunLoopCreate() };
-    SCNetworkReachabilityContext context = { 0, &restart, NULL, NULL, NULL };
     SCOPED_TARGET target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
 
-    assert_true(SCNetworkReachabilitySetCallback(target, start_again, &context));
+    expect_callback_set(target, start_again, &restart);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, restart.loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(restart.loop, 0), 1);
     assert_int_equal(SCRunLoopPerform(restart.loop, 0), 1);
@@ -146,10 +144,9 @@ static void unschedule(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 
 static SCRunLoopRunResult run_until_unscheduled(void *stop)
 {
-    SCNetworkReachabilityContext context = { 0, stop, NULL, NULL, NULL };
     SCOPED_TARGET target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
 
-    assert_true(SCNetworkReachabilitySetCallback(target, unschedule, &context));
+    expect_callback_set(target, unschedule, stop);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode));
     SCRunLoopRunResult result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 5, 1);
     return result;
@@ -158,9 +155,7 @@ static SCRunLoopRunResult run_until_unscheduled(void *stop)
 /* Runs on a thread: its loop ends with it. The main thread's loop would stay open. */
 static void on_a_thread(void *(*work)(void *), int results[3])
 {
-    pthread_t thread;
-
-    assert_int_equal(pthread_create(&thread, NULL, work, results), 0);
+    pthread_t thread = unit_thread(work, results);
     pthread_join(thread, NULL);
 }
 
@@ -216,10 +211,9 @@ static void *keep_own_loop(void *argument)
 TEST(the_loop_of_an_ended_thread_accepts_no_target)
 {
     SCOPED_LOOP loop = NULL;
-    pthread_t thread;
     SCOPED_TARGET target = expect_target("192.0.2.9");
+    pthread_t thread = unit_thread(keep_own_loop, &loop);
 
-    assert_int_equal(pthread_create(&thread, NULL, keep_own_loop, &loop), 0);
     pthread_join(thread, NULL);
     assert_false(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCError(), kSCStatusInvalidArgument);

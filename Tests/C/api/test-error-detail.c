@@ -385,10 +385,8 @@ static void *expect_no_detail(void *unused)
 
 TEST(each_thread_has_its_own_detail)
 {
-    pthread_t thread;
-
     get_flags_to_nowhere();
-    assert_int_equal(pthread_create(&thread, NULL, expect_no_detail, NULL), 0);
+    pthread_t thread = unit_thread(expect_no_detail, NULL);
     assert_int_equal(pthread_join(thread, NULL), 0);
     unit_expect_no_complaint();
     assert_string_equal(SCErrorDetail(), "flags: NULL");

@@ -282,6 +282,15 @@ static void sweep_kinds(size_t kind_count, size_t way_count, void (*scenario)(vo
     }
 }
 
+/* A test whose body is the scenario. */
+#define SWEEP(kind_count, way_count, name) \
+    static void name##_scenario(void); \
+    TEST(name) \
+    { \
+        sweep_kinds(kind_count, way_count, name##_scenario); \
+    } \
+    static void name##_scenario(void)
+
 /* True if the failure looks like a sandbox. Then the library may probe with a socket, which shows less
  * (test-denied). */
 static bool is_denied(void)
@@ -376,9 +385,7 @@ enum outcome { DONE, STRUCK, WRONG };
 
 static bool same_descriptors(const struct descriptors *then)
 {
-    struct descriptors now;
-
-    descriptors_read(&now);
+    const struct descriptors now = descriptors_now();
     return memcmp(now.open, then->open, sizeof now.open) == 0;
 }
 
@@ -430,30 +437,31 @@ static void run_apart(void)
     struck = WEXITSTATUS(status) == STRUCK;
 }
 
-TEST(a_thread_gets_its_loop_or_an_error)
+static void sweep_first(void *(*use)(void *))
 {
     kind = kinds;
-    first_use = use_current;
+    first_use = use;
     sweep(WAYS, run_apart);
+}
+
+TEST(a_thread_gets_its_loop_or_an_error)
+{
+    sweep_first(use_current);
 }
 
 TEST(a_process_gets_its_main_loop_or_an_error)
 {
-    kind = kinds;
-    first_use = use_main;
-    sweep(WAYS, run_apart);
+    sweep_first(use_main);
 }
 
 TEST(a_process_gets_its_first_scheduler_or_an_error)
 {
-    kind = kinds;
-    first_use = use_scheduler;
-    sweep(WAYS, run_apart);
+    sweep_first(use_scheduler);
 }
 
 /* ---- Queries ---------------------------------------------------------------------------------------------------- */
 
-static void create(void)
+SWEEP(KINDS, WAYS, a_target_is_created_completely_or_not_at_all)
 {
     SCOPED_TARGET target = UNDER_FAULT(make());
 
@@ -461,11 +469,6 @@ static void create(void)
         expect_refused();
     else
         expect_sound(target);
-}
-
-TEST(a_target_is_created_completely_or_not_at_all)
-{
-    sweep_kinds(KINDS, WAYS, create);
 }
 
 static void get_flags(void)
@@ -579,7 +582,7 @@ TEST(flags_from_a_udp_socket_are_right_or_fail)
     sweep_kinds(BOUND + 1, SHORTAGE_WAYS, get_flags);
 }
 
-static void get_description(void)
+SWEEP(KINDS, WAYS, a_description_is_right_or_incomplete)
 {
     static const char start[] = "<SCNetworkReachability";
     SCOPED_TARGET target = made();
@@ -593,11 +596,6 @@ static void get_description(void)
     if (strstr(text, "\n  flags: ") != NULL && strstr(text, wanted) == NULL && !is_file_denied() &&
         !(is_denied() && strstr(text, "(from a UDP socket)") != NULL))
         fail_msg("%s", text);
-}
-
-TEST(a_description_is_right_or_incomplete)
-{
-    sweep_kinds(KINDS, WAYS, get_description);
 }
 
 /* ---- Loops and hooks -------------------------------------------------------------------------------------------- */
@@ -639,7 +637,7 @@ static SCNetworkReachabilityRef made_with_callback(void)
     return target;
 }
 
-static void replace_callback(void)
+SWEEP(1, WAYS, setcallback_replaces_or_keeps_the_callback)
 {
     SCNetworkReachabilityRef target = made();
     int old = 0, fresh = 0;
@@ -655,11 +653,6 @@ static void replace_callback(void)
     }
     SCNetworkReachabilityRelease(target);
     assert_int_equal(old + fresh, 0);
-}
-
-TEST(setcallback_replaces_or_keeps_the_callback)
-{
-    sweep_kinds(1, WAYS, replace_callback);
 }
 
 static SCRunLoopRef create_and_retain(void)
@@ -712,6 +705,23 @@ static void expect_changes_reported(SCNetworkReachabilityRef target, SCRunLoopRe
     await(target, loop, right.flags);
 }
 
+static SCRunLoopRef loop_made(void)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    assert_non_null(loop);
+    return loop;
+}
+
+/* A loop on which the target is scheduled. */
+static SCRunLoopRef loop_with(SCNetworkReachabilityRef target)
+{
+    SCRunLoopRef loop = loop_made();
+
+    assert_true(schedule(target, loop));
+    return loop;
+}
+
 static SCBoolean stop(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 {
     const SCBoolean stopped = unschedule(target, loop);
@@ -724,9 +734,8 @@ static SCBoolean stop(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 static void schedule_and_report(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCRunLoopRef loop = loop_made();
 
-    assert_non_null(loop);
     if (!UNDER_FAULT(schedule(target, loop))) {
         expect_refused();
         assert_int_equal(expect_flags_of(target), right.flags);
@@ -748,10 +757,8 @@ TEST(a_scheduled_target_misses_no_change)
 static void run_first_pass(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCRunLoopRef loop = loop_with(target);
 
-    assert_non_null(loop);
-    assert_true(schedule(target, loop));
     SCRunLoopWakeUp(loop);
     if (UNDER_FAULT(SCRunLoopPerform(loop, 0)) < 0)
         expect_refused();
@@ -767,21 +774,14 @@ TEST(a_target_whose_first_pass_fails_misses_no_change)
     sweep(MEMORY_WAYS, schedule_and_report);
 }
 
-static void schedule_and_stop(void)
+SWEEP(KINDS, WAYS, unscheduling_and_releasing_never_fail)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCRunLoopRef loop = loop_with(target);
 
-    assert_non_null(loop);
-    assert_true(schedule(target, loop));
     assert_true(UNDER_FAULT(stop(target, loop)));
     names_await_no_thread(); /* a resolver thread may release the last reference */
     assert_int_equal(held, 0);
-}
-
-TEST(unscheduling_and_releasing_never_fail)
-{
-    sweep_kinds(KINDS, WAYS, schedule_and_stop);
 }
 
 static int home, abroad; /* network namespaces */
@@ -789,9 +789,8 @@ static int home, abroad; /* network namespaces */
 static void schedule_from_abroad(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCRunLoopRef loop = loop_made();
 
-    assert_non_null(loop);
     assert_int_equal(setns(abroad, CLONE_NEWNET), 0);
     if (!UNDER_FAULT(schedule(target, loop))) {
         expect_refused();
@@ -815,8 +814,7 @@ static void create_and_go_abroad(void)
         expect_refused();
         return;
     }
-    SCRunLoopRef loop = SCRunLoopCreate();
-    assert_non_null(loop);
+    SCRunLoopRef loop = loop_made();
     assert_true(set_callback(target, &held));
     assert_int_equal(setns(abroad, CLONE_NEWNET), 0);
     assert_true(schedule(target, loop));
@@ -847,10 +845,8 @@ static void (*happen)(SCRunLoopRef loop), (*undo)(void);
 static void expect_event_reported(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCRunLoopRef loop = loop_with(target);
 
-    assert_non_null(loop);
-    assert_true(schedule(target, loop));
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
     assert_int_equal(reports, 0);
     happen(loop);
@@ -904,10 +900,9 @@ TEST(a_lost_carrier_is_finally_reported)
 /* The socket on which the library receives messages about routes. */
 static int find_event_socket(void)
 {
-    struct descriptors now;
     int found = -1;
+    const struct descriptors now = descriptors_now();
 
-    descriptors_read(&now);
     for (int fd = 0; fd <= now.highest; fd++) {
         struct sockaddr_nl address = { 0 };
         socklen_t length = sizeof address;
@@ -961,14 +956,12 @@ static SCNetworkReachabilityRef perform_and_fetch(SCRunLoopRef loop, SCNetworkRe
     return SCRunLoopPerform(loop, 0) < 0 ? NULL : SCRunLoopCopyNextChange(loop, flags);
 }
 
-static void fetch_an_event(void)
+SWEEP(1, EVENT_WAYS, a_change_is_finally_fetched)
 {
     SCNetworkReachabilityRef target = made(), changed;
     SCNetworkReachabilityFlags flags = 77;
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCRunLoopRef loop = loop_with(target);
 
-    assert_non_null(loop);
-    assert_true(schedule(target, loop));
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
     assert_null(SCRunLoopCopyNextChange(loop, &flags));
     delete_defaults();
@@ -984,11 +977,6 @@ static void fetch_an_event(void)
     add_defaults();
     await(target, loop, right.flags);
     assert_true(stop(target, loop));
-}
-
-TEST(a_change_is_finally_fetched)
-{
-    sweep_kinds(1, EVENT_WAYS, fetch_an_event);
 }
 
 /* ---- Schedulers and forks ---------------------------------------------------------------------------------------- */
@@ -1043,7 +1031,7 @@ static void end_scheduled(SCNetworkReachabilityRef target)
     SCNetworkReachabilityRelease(target);
 }
 
-static void schedule_on_scheduler(void)
+SWEEP(FAR, WAYS, a_target_on_a_scheduler_misses_no_change)
 {
     SCNetworkReachabilityRef target = made();
 
@@ -1063,12 +1051,7 @@ static void schedule_on_scheduler(void)
     end_scheduled(target);
 }
 
-TEST(a_target_on_a_scheduler_misses_no_change)
-{
-    sweep_kinds(FAR, WAYS, schedule_on_scheduler);
-}
-
-static void lose_route_on_scheduler(void)
+SWEEP(1, EVENT_WAYS, the_library_thread_finally_reports_a_lost_route)
 {
     SCNetworkReachabilityRef target = made();
 
@@ -1084,19 +1067,12 @@ static void lose_route_on_scheduler(void)
     end_scheduled(target);
 }
 
-TEST(the_library_thread_finally_reports_a_lost_route)
-{
-    sweep_kinds(1, EVENT_WAYS, lose_route_on_scheduler);
-}
-
-static void fork_while_scheduled(void)
+SWEEP(1, WAYS, a_fork_harms_neither_process)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCRunLoopRef loop = loop_with(target);
     pid_t pid;
 
-    assert_non_null(loop);
-    assert_true(schedule(target, loop));
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
     fault_begin();
     bool is_child = child_fork(&pid);
@@ -1114,11 +1090,6 @@ static void fork_while_scheduled(void)
     assert_true(stop(target, loop));
 }
 
-TEST(a_fork_harms_neither_process)
-{
-    sweep_kinds(1, WAYS, fork_while_scheduled);
-}
-
 /* ---- The kernel's filter ---------------------------------------------------------------------------------------- */
 
 static const struct writer_route unrelated = { .prefix = "203.0.113.0/24", .gateway = "192.0.2.1" };
@@ -1132,10 +1103,8 @@ static void change_unrelated(enum writer_action action)
 static void attach_filter(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCRunLoopRef loop = loop_with(target);
 
-    assert_non_null(loop);
-    assert_true(schedule(target, loop));
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
     change_unrelated(WRITER_ADD);
     if (UNDER_FAULT(SCRunLoopPerform(loop, 0)) < 0)
@@ -1149,10 +1118,8 @@ static void attach_filter(void)
 static void detach_filter(void)
 {
     SCNetworkReachabilityRef first = made_with_callback(), second;
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCRunLoopRef loop = loop_with(first);
 
-    assert_non_null(loop);
-    assert_true(schedule(first, loop));
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
     change_unrelated(WRITER_ADD);
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
@@ -1217,9 +1184,8 @@ static void fault_end_after_lookup(SCNetworkReachabilityRef target)
 static void look_up(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCRunLoopRef loop = loop_made();
 
-    assert_non_null(loop);
     fault_begin();
     bool scheduled = schedule(target, loop);
     if (scheduled)
@@ -1244,10 +1210,8 @@ TEST(a_look_up_has_a_result_in_the_end)
 static void move_name(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
-    SCRunLoopRef loop = SCRunLoopCreate();
+    SCRunLoopRef loop = loop_with(target);
 
-    assert_non_null(loop);
-    assert_true(schedule(target, loop));
     await_result(target, loop, "192.0.2.9");
     etc_replace(ETC_HOSTS, "192.0.2.10 " NAME "\n");
     if (UNDER_FAULT(SCRunLoopPerform(loop, 0)) < 0)

@@ -30,7 +30,6 @@ static SCNetworkReachabilityFlags flags_while_all_is_locked(SCNetworkReachabilit
 {
     static struct query query; /* not on the stack: helgrind does not know sem_timedwait */
     struct SCNetworkReachability *self = (struct SCNetworkReachability *)(uintptr_t)target;
-    pthread_t thread;
 
     query.target = target;
     assert_int_equal(sem_init(&query.returned, 0, 0), 0);
@@ -39,7 +38,7 @@ static SCNetworkReachabilityFlags flags_while_all_is_locked(SCNetworkReachabilit
     if (loop != NULL)
         runloop_lock(loop);
     process_lock();
-    assert_int_equal(pthread_create(&thread, NULL, query_flags, &query), 0);
+    pthread_t thread = unit_thread(query_flags, &query);
     time_limit_await(&query.returned, "GetFlags waits for a lock");
     process_unlock();
     if (loop != NULL)

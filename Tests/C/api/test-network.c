@@ -127,8 +127,7 @@ TEST(a_default_route_for_packets_from_a_prefix_counts)
 TEST(a_rule_for_packets_out_of_an_interface_does_not_change_the_source_of_others)
 {
     namespace_ip("address delete 192.0.2.2/24 dev a; address add 10.98.0.1/32 dev a; address add 192.0.2.2/24 dev a");
-    namespace_ip("route add default via 192.0.2.1; rule add priority 101 oif a unreachable");
-    expect_ways("a");
+    AFTER("route add default via 192.0.2.1; rule add priority 101 oif a unreachable", expect_ways("a"));
     expect_address(&view.network.ipv4.source, "192.0.2.2");
     expect_address(&view.ways[0].ipv4.source, "192.0.2.2");
 }
@@ -143,8 +142,7 @@ TEST(other_interfaces_follow_by_metric)
 {
     add_third_pair();
     namespace_ip("route add default via 203.0.113.1 metric 30; route add default via 198.18.0.1 metric 20");
-    namespace_ip("route add default via 192.0.2.1 metric 10");
-    expect_ways("a e c");
+    AFTER("route add default via 192.0.2.1 metric 10", expect_ways("a e c"));
     assert_int_equal(view.ways[2].ipv4.metric, 30);
     expect_address(&view.ways[2].ipv4.gateway, "203.0.113.1");
     expect_address(&view.ways[2].ipv4.source, "203.0.113.2");
@@ -189,8 +187,7 @@ TEST_EACH(order, order_rows)
 TEST(half_of_a_default_route_makes_another_interface_a_way)
 {
     namespace_ip("-6 route add default via 2001:db8::1; -6 route add 4000::/2 via 2001:db8::1");
-    namespace_ip("-6 route add 2000::/3 via 2001:db8::1; -6 route add ::/1 via 2001:db8:c::1");
-    expect_ways("a c");
+    AFTER("-6 route add 2000::/3 via 2001:db8::1; -6 route add ::/1 via 2001:db8:c::1", expect_ways("a c"));
     assert_int_equal(view.ways[1].ipv6.flags, R);
     expect_address(&view.ways[1].ipv6.gateway, "2001:db8:c::1");
 }
@@ -212,8 +209,7 @@ TEST(half_of_a_default_route_counts_beside_one_for_packets_from_a_prefix)
 TEST(half_of_an_ipv4_default_route_makes_another_interface_a_way)
 {
     namespace_ip("route add default via 192.0.2.1; route add 0.0.0.0/8 via 192.0.2.1");
-    namespace_ip("route add 1.0.0.0/8 via 192.0.2.1; route add 0.0.0.0/1 via 203.0.113.1");
-    expect_ways("a c");
+    AFTER("route add 1.0.0.0/8 via 192.0.2.1; route add 0.0.0.0/1 via 203.0.113.1", expect_ways("a c"));
     expect_address(&view.ways[1].ipv4.gateway, "203.0.113.1");
 }
 
@@ -259,8 +255,7 @@ TEST(a_bridge_is_a_way_and_its_port_is_not)
     namespace_ip("link set dev p up; link set dev q up");
     namespace_set_up("br");
     namespace_ip("address add 198.18.1.2/24 dev br; route add default via 198.18.1.1");
-    namespace_ip("route add default dev p metric 50");
-    expect_ways("br");
+    AFTER("route add default dev p metric 50", expect_ways("br"));
 }
 
 static void add_vrf(void)
@@ -284,8 +279,7 @@ TEST(the_port_of_a_vrf_is_a_way_and_the_vrf_is_not)
 TEST(a_vrf_does_not_change_the_ways_outside)
 {
     add_vrf();
-    namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 20");
-    expect_ways("a c");
+    AFTER("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 20", expect_ways("a c"));
     expect_address(&view.ways[0].ipv4.source, "192.0.2.2");
     expect_address(&view.ways[1].ipv4.source, "203.0.113.2");
 }
@@ -294,8 +288,7 @@ TEST(a_vrf_does_not_change_the_ways_outside)
 TEST(a_default_route_of_a_vrf_makes_no_way_outside)
 {
     add_vrf();
-    namespace_ip("route add default via 203.0.113.1 dev c table 10");
-    expect_ways("");
+    AFTER("route add default via 203.0.113.1 dev c table 10", expect_ways(""));
 }
 
 TEST(a_tunnel_names_the_type_of_what_carries_it)
@@ -304,8 +297,7 @@ TEST(a_tunnel_names_the_type_of_what_carries_it)
         SKIP("this kernel has no vxlan");
     namespace_ip("address add 10.7.0.1/24 dev v");
     namespace_set_up("v");
-    namespace_ip("route add default via 10.7.0.9");
-    expect_ways("v");
+    AFTER("route add default via 10.7.0.9", expect_ways("v"));
     assert_int_equal(view.ways[0].ipv4CarrierTypes, 1u << kSCNetworkReachabilityInterfaceTypeVirtual);
     assert_int_equal(view.ways[0].ipv6CarrierTypes, 0);
 }
@@ -343,8 +335,7 @@ TEST(a_tunnel_names_the_type_of_the_link_below_its_carrier)
         SKIP("this kernel has no vxlan");
     namespace_ip("address add 10.7.0.1/24 dev v");
     namespace_set_up("v");
-    namespace_ip("route replace default via 10.7.0.9");
-    expect_ways("v");
+    AFTER("route replace default via 10.7.0.9", expect_ways("v"));
     assert_int_equal(view.ways[0].ipv4CarrierTypes, 1u << kSCNetworkReachabilityInterfaceTypeTunnel);
     close(tap);
 }
@@ -548,33 +539,26 @@ TEST(the_chosen_way_is_known_before_the_first_callback)
 
 TEST(a_way_that_comes_or_goes_makes_a_callback)
 {
-    namespace_ip("route add default via 192.0.2.1 metric 1");
-    expect_first_ways("a");
-    namespace_ip("route add default via 203.0.113.1 metric 2");
-    expect_callback("a c");
+    AFTER("route add default via 192.0.2.1 metric 1", expect_first_ways("a"));
+    AFTER("route add default via 203.0.113.1 metric 2", expect_callback("a c"));
     namespace_set_carrier("c", "d", false);
     expect_callbacks("a");
     namespace_set_carrier("c", "d", true);
     expect_callbacks("a c");
-    namespace_ip("route delete default via 203.0.113.1");
-    expect_callback("a");
+    AFTER("route delete default via 203.0.113.1", expect_callback("a"));
 }
 
 TEST(a_family_that_comes_makes_a_callback)
 {
-    namespace_ip("route add default via 192.0.2.1");
-    expect_first_ways("a");
-    namespace_ip("-6 route add default via 2001:db8::1");
-    expect_callback("a");
+    AFTER("route add default via 192.0.2.1", expect_first_ways("a"));
+    AFTER("-6 route add default via 2001:db8::1", expect_callback("a"));
     assert_int_equal(view.network.ipv6.flags, R);
 }
 
 TEST(another_source_address_makes_a_callback)
 {
-    namespace_ip("address add 192.0.2.3/24 dev a; route add default via 192.0.2.1 src 192.0.2.2");
-    expect_first_ways("a");
-    namespace_ip("route replace default via 192.0.2.1 src 192.0.2.3");
-    expect_callback("a");
+    AFTER("address add 192.0.2.3/24 dev a; route add default via 192.0.2.1 src 192.0.2.2", expect_first_ways("a"));
+    AFTER("route replace default via 192.0.2.1 src 192.0.2.3", expect_callback("a"));
     expect_address(&view.network.ipv4.source, "192.0.2.3");
 }
 
@@ -582,8 +566,7 @@ TEST(another_gateway_of_an_interface_that_is_not_chosen_makes_a_callback)
 {
     namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 2");
     expect_first_ways("a c");
-    namespace_ip("route replace default via 203.0.113.9 metric 2");
-    expect_callback("a c");
+    AFTER("route replace default via 203.0.113.9 metric 2", expect_callback("a c"));
     expect_address(&view.ways[1].ipv4.gateway, "203.0.113.9");
 }
 
@@ -610,19 +593,15 @@ TEST(the_gateways_of_equal_default_routes_change_the_chosen_way)
 
 TEST(another_metric_makes_a_callback)
 {
-    namespace_ip("route add default via 192.0.2.1 metric 1");
-    expect_first_ways("a");
-    namespace_ip("route add default via 192.0.2.1 metric 5");
-    expect_no_callback();
-    namespace_ip("route delete default via 192.0.2.1 metric 1");
-    expect_callback("a");
+    AFTER("route add default via 192.0.2.1 metric 1", expect_first_ways("a"));
+    AFTER("route add default via 192.0.2.1 metric 5", expect_no_callback());
+    AFTER("route delete default via 192.0.2.1 metric 1", expect_callback("a"));
     assert_int_equal(view.network.ipv4.metric, 5);
 }
 
 TEST(another_name_of_an_interface_makes_a_callback)
 {
-    namespace_ip("route add default via 192.0.2.1");
-    expect_first_ways("a");
+    AFTER("route add default via 192.0.2.1", expect_first_ways("a"));
     if (!namespace_try_ip("link set dev a name renamed"))
         SKIP("this kernel renames no interface that is up");
     expect_callbacks("renamed");
@@ -631,20 +610,16 @@ TEST(another_name_of_an_interface_makes_a_callback)
 TEST(lo_down_and_up_make_callbacks)
 {
     expect_first_ways("");
-    namespace_ip("link set dev lo down");
-    expect_callbacks("");
+    AFTER("link set dev lo down", expect_callbacks(""));
     assert_int_equal(view.network.ipv4LoopbackFlags, 0);
-    namespace_ip("link set dev lo up");
-    expect_callbacks("");
+    AFTER("link set dev lo up", expect_callbacks(""));
     assert_int_equal(view.network.ipv4LoopbackFlags, R | L | D);
 }
 
 TEST(a_route_that_is_no_default_makes_no_callback)
 {
-    namespace_ip("route add default via 192.0.2.1");
-    expect_first_ways("a");
-    namespace_ip("route add 198.51.100.0/24 via 203.0.113.1; link set dev a mtu 1400");
-    expect_no_callback();
+    AFTER("route add default via 192.0.2.1", expect_first_ways("a"));
+    AFTER("route add 198.51.100.0/24 via 203.0.113.1; link set dev a mtu 1400", expect_no_callback());
 }
 
 TEST(a_name_server_that_comes_or_goes_makes_a_callback)
@@ -653,8 +628,7 @@ TEST(a_name_server_that_comes_or_goes_makes_a_callback)
     etc_replace(ETC_RESOLV_CONF, "nameserver 198.51.100.53\n");
     expect_callback("");
     assert_int_equal(view.network.nameServerIsReachable, 0);
-    namespace_ip("route add 198.51.100.53 via 203.0.113.1");
-    expect_callback("");
+    AFTER("route add 198.51.100.53 via 203.0.113.1", expect_callback(""));
     assert_int_equal(view.network.nameServerIsReachable, 1);
     etc_replace(ETC_RESOLV_CONF, "nameserver 198.51.100.53\noptions timeout:1\n");
     expect_no_callback();
@@ -760,8 +734,7 @@ static void expect_callback_at_expiry(void)
 TEST(an_expired_route_to_the_name_server_makes_a_callback)
 {
     etc_write(ETC_RESOLV_CONF, "nameserver 2001:db8:f::53\n");
-    namespace_ip("-6 route add 2001:db8:f::/64 via 2001:db8::1 expires 1");
-    expect_first_ways("");
+    AFTER("-6 route add 2001:db8:f::/64 via 2001:db8::1 expires 1", expect_first_ways(""));
     assert_int_equal(view.network.nameServerIsReachable, 1);
     expect_callback_at_expiry();
     assert_int_equal(view_of(watcher.target).network.nameServerIsReachable, 0);
@@ -770,8 +743,7 @@ TEST(an_expired_route_to_the_name_server_makes_a_callback)
 TEST(an_expired_default_makes_a_callback)
 {
     namespace_ip("-6 route add default via 2001:db8::1 metric 1");
-    namespace_ip("-6 route add default via 2001:db8:c::1 metric 2 expires 1");
-    expect_first_ways("a c");
+    AFTER("-6 route add default via 2001:db8:c::1 metric 2 expires 1", expect_first_ways("a c"));
     expect_callback_at_expiry();
     expect_ways_of(watcher.target, "a");
 }
@@ -782,14 +754,11 @@ TEST(an_ipv6_gateway_that_fails_and_comes_back_makes_a_callback)
     namespace_ip("route add default via 192.0.2.1; -6 route add default via 2001:db8::1 metric 1");
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2");
     namespace_ip("neigh add 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud permanent");
-    namespace_ip("neigh add 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable");
-    expect_first_ways("a c");
+    AFTER("neigh add 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable", expect_first_ways("a c"));
     assert_int_equal(view.network.ipv6.interfaceIndex, if_nametoindex("a"));
-    namespace_ip("neigh change 2001:db8::1 dev a nud failed");
-    expect_callback("a c");
+    AFTER("neigh change 2001:db8::1 dev a nud failed", expect_callback("a c"));
     assert_int_equal(view.network.ipv6.interfaceIndex, if_nametoindex("c"));
-    namespace_ip("neigh replace 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable");
-    expect_callback("a c");
+    AFTER("neigh replace 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable", expect_callback("a c"));
     assert_int_equal(view.network.ipv6.interfaceIndex, if_nametoindex("a"));
 }
 
@@ -797,15 +766,12 @@ TEST(an_ipv6_gateway_that_fails_and_comes_back_makes_a_callback)
 TEST(an_ipv6_gateway_that_is_on_no_way_and_fails_makes_a_callback)
 {
     namespace_ip("-6 route add prohibit default metric 20; -6 route add 4000::/3 via 2001:db8:c::1");
-    namespace_ip("neigh add 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud reachable extern_learn");
-    expect_first_ways("");
+    AFTER("neigh add 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud reachable extern_learn", expect_first_ways(""));
     assert_int_equal(view.network.ipv6.reason, kSCNetworkReachabilityReasonNoRoute);
     expect_no_callback(); /* the later evaluations of the first changes */
-    namespace_ip("neigh change 2001:db8:c::1 dev c nud failed extern_learn");
-    expect_callback("");
+    AFTER("neigh change 2001:db8:c::1 dev c nud failed extern_learn", expect_callback(""));
     assert_int_equal(view.network.ipv6.reason, kSCNetworkReachabilityReasonRouteProhibited);
-    namespace_ip("neigh replace 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud reachable extern_learn");
-    expect_callback("");
+    AFTER("neigh replace 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud reachable extern_learn", expect_callback(""));
     assert_int_equal(view.network.ipv6.reason, kSCNetworkReachabilityReasonNoRoute);
 }
 
@@ -813,12 +779,10 @@ TEST(an_ipv6_gateway_of_the_name_server_that_fails_makes_a_callback)
 {
     etc_write(ETC_RESOLV_CONF, "nameserver 2001:db8:f::53\n");
     namespace_ip("-6 route add unreachable 2001:db8::/32; -6 route add 2001:db8:f::/64 via 2001:db8::1");
-    namespace_ip("neigh add 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable extern_learn");
-    expect_first_ways("");
+    AFTER("neigh add 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable extern_learn", expect_first_ways(""));
     assert_int_equal(view.network.nameServerIsReachable, 1);
     expect_no_callback(); /* the later evaluations of the first changes */
-    namespace_ip("neigh change 2001:db8::1 dev a nud failed extern_learn");
-    expect_callback("");
+    AFTER("neigh change 2001:db8::1 dev a nud failed extern_learn", expect_callback(""));
     assert_int_equal(view.network.nameServerIsReachable, 0);
 }
 
@@ -826,14 +790,12 @@ TEST(a_later_target_gets_a_first_callback_of_its_own)
 {
     struct watcher second = { 0 };
 
-    namespace_ip("route add default via 192.0.2.1");
-    expect_first_ways("a");
+    AFTER("route add default via 192.0.2.1", expect_first_ways("a"));
     watcher_schedule_on(&second, network_target(), watcher.loop);
     (void)idle_perform(watcher.loop);
     assert_int_equal(second.calls, 1);
     expect_ways_of(second.target, "a");
     assert_int_equal(watcher.calls, 0);
-    watcher_stop(&second);
 }
 
 TEST(a_later_target_does_not_begin_with_what_an_earlier_one_found)
@@ -844,15 +806,13 @@ TEST(a_later_target_does_not_begin_with_what_an_earlier_one_found)
     namespace_ip("route add default via 192.0.2.1");
     watcher_schedule_on(&second, network_target(), watcher.loop);
     expect_ways_of(second.target, "a");
-    watcher_stop(&second);
 }
 
 TEST(an_unscheduled_target_queries_the_kernel)
 {
     expect_first_ways("");
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
-    namespace_ip("route add default via 192.0.2.1");
-    expect_ways_of(watcher.target, "a");
+    AFTER("route add default via 192.0.2.1", expect_ways_of(watcher.target, "a"));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
     expect_callback("a");
 }
@@ -890,13 +850,10 @@ TEST(a_fetch_returns_a_target_whose_network_changed)
 
 TEST(a_child_has_targets_of_its_own_and_the_parents_goes_on)
 {
-    pid_t child;
-
     if (unit_is_under("tsan"))
         SKIP("the thread sanitizer cannot follow a fork among threads");
-    namespace_ip("route add default via 192.0.2.1 metric 1");
-    expect_first_ways("a");
-    if (child_fork(&child)) {
+    AFTER("route add default via 192.0.2.1 metric 1", expect_first_ways("a"));
+    if (child_begin()) {
         SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
         struct watcher own = { 0 };
 
@@ -913,7 +870,6 @@ TEST(a_child_has_targets_of_its_own_and_the_parents_goes_on)
         watcher_stop(&own);
         child_end();
     }
-    child_expect_end(child);
     expect_callback("a c");
 }
 
@@ -923,8 +879,7 @@ TEST(a_change_on_two_loops_makes_one_callback)
 {
     SCOPED_LOOP other = SCRunLoopCreate();
 
-    namespace_ip("route add default via 192.0.2.1 metric 1");
-    expect_first_ways("a");
+    AFTER("route add default via 192.0.2.1 metric 1", expect_first_ways("a"));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     assert_int_equal(idle_perform(other), 0);
     expect_no_callback(); /* the callback after scheduling has come already */
@@ -952,16 +907,14 @@ TEST(a_way_that_one_loop_reported_is_taken_back_by_another)
 {
     SCOPED_LOOP other = SCRunLoopCreate();
 
-    namespace_ip("route add default via 192.0.2.1 metric 1");
-    expect_first_ways("a");
+    AFTER("route add default via 192.0.2.1 metric 1", expect_first_ways("a"));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     namespace_ip("route add default via 203.0.113.1 metric 2");
     assert_int_equal(idle_perform(other), 1);
     expect_ways_of(watcher.target, "a c");
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     watcher.calls = 0;
-    namespace_ip("route delete default via 203.0.113.1");
-    expect_callback("a");
+    AFTER("route delete default via 203.0.113.1", expect_callback("a"));
 }
 
 static void *retain_own_loop(void *argument)
@@ -979,7 +932,6 @@ TEST(after_a_schedule_that_failed_the_kernel_is_queried)
     unit_check(pthread_create(&thread, NULL, retain_own_loop, NULL), "pthread_create");
     unit_check(pthread_join(thread, &ended_loop), "pthread_join");
     assert_false(SCNetworkReachabilityScheduleWithRunLoop(target, ended_loop, kSCRunLoopDefaultMode));
-    namespace_ip("route add default via 192.0.2.1");
-    expect_ways_of(target, "a");
+    AFTER("route add default via 192.0.2.1", expect_ways_of(target, "a"));
     SCRunLoopRelease(ended_loop);
 }

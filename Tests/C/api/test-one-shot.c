@@ -87,9 +87,8 @@ TEST(a_condition_that_holds_ends_the_wait_at_once)
 TEST(zero_seconds_get_the_path_and_do_not_wait)
 {
     SCOPED_TARGET target = unreachable_target();
-    struct descriptors before;
+    const struct descriptors before = descriptors_now();
 
-    descriptors_read(&before);
     EXPECT_WAIT(target, REACHABLE, 0, 0, 0, NoRoute);
     EXPECT_WAIT(target, REACHABLE, -0.0, 0, 0, NoRoute);
     descriptors_expect(&before);
@@ -171,7 +170,6 @@ TEST(callbacks_come_on_the_loop_of_the_program_only)
     assert_int_equal(watcher.calls, 0);
     assert_int_equal(expect_flags_of(watcher.target), 0); /* the program has not driven its loop */
     EXPECT_CHANGE(&watcher, R);
-    watcher_stop(&watcher);
 }
 
 TEST(a_target_on_a_scheduler_can_be_waited_for)
@@ -212,10 +210,9 @@ TEST(a_callback_may_wait)
 TEST(a_wait_leaves_no_descriptor_and_no_thread)
 {
     SCOPED_TARGET target = expect_name("nx.test");
-    struct descriptors before;
 
     EXPECT_WAIT(target, KNOWN, 0, 0, R, NamePending); /* opens what all targets share */
-    descriptors_read(&before);
+    const struct descriptors before = descriptors_now();
     EXPECT_WAIT(target, KNOWN, LONG_TIME, 1, 0, NameNotFound);
     names_await_no_thread();
     descriptors_await(&before);
@@ -285,7 +282,6 @@ TEST(the_addresses_of_a_scheduled_name_count_at_once)
     set_default_route(false);
     expect_end(&waiting, 1, 0, kSCNetworkReachabilityReasonNoRoute);
     EXPECT_CHANGE(&watcher, 0);
-    watcher_stop(&watcher);
 }
 
 /* ---- Where ------------------------------------------------------------------------------------------------------ */
@@ -307,15 +303,13 @@ TEST(the_network_namespace_of_the_target_counts)
 TEST(a_child_cannot_wait_for_an_inherited_target)
 {
     SCNetworkReachabilityRef target = expect_target(FAR);
-    pid_t child;
 
-    if (child_fork(&child)) {
+    if (child_begin()) {
         assert_int_equal(SCNetworkReachabilityWait(target, KNOWN, 0, NULL), -1);
         assert_int_equal(SCError(), ECHILD);
         assert_int_equal(SCNetworkReachabilityWait(expect_target(FAR), NOT, MOMENT, NULL), 0);
         child_end();
     }
-    child_expect_end(child);
     SCNetworkReachabilityRelease(target);
 }
 

@@ -30,12 +30,10 @@ static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 
 static void listener_set(struct listener *listener, const struct queue *queue, SCNetworkReachabilityRef target)
 {
-    SCNetworkReachabilityContext context = { .info = listener };
-
     memset(listener, 0, sizeof *listener);
     listener->queue = queue;
     assert_int_equal(sem_init(&listener->called, 0, 0), 0);
-    assert_true(SCNetworkReachabilitySetCallback(target, count_call, &context));
+    expect_callback_set(target, count_call, listener);
 }
 
 static void run(const struct queue_work *work)
@@ -341,11 +339,9 @@ static void run_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
 
 TEST(work_run_inside_itself_does_nothing)
 {
-    SCNetworkReachabilityContext context = { .info = &due.listener };
-
     due_open();
     due.listener.queue = NULL;
-    assert_true(SCNetworkReachabilitySetCallback(due.target, run_again, &context));
+    expect_callback_set(due.target, run_again, &due.listener);
     run(&due.work);
     assert_int_equal(atomic_load(&due.listener.calls), 1);
     observer_settle();

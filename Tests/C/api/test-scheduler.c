@@ -706,7 +706,6 @@ TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
     const struct sigaction counting = { .sa_handler = count_system_call };
     struct sigaction before;
     struct counted counted = { 0 };
-    pthread_t thread;
 
     if (unit_is_under(NULL) && !unit_is_under("clang"))
         SKIP("%s makes system calls of its own", under);
@@ -715,7 +714,7 @@ TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
     observer_add_gateway_route();
     counted.target = bench.target;
     assert_int_equal(sigaction(SIGSYS, &counting, &before), 0);
-    assert_int_equal(pthread_create(&thread, NULL, get_flags_counted, &counted), 0);
+    pthread_t thread = unit_thread(get_flags_counted, &counted);
     pthread_join(thread, NULL);
     assert_int_equal(sigaction(SIGSYS, &before, NULL), 0);
     if (counted.error == 0) {

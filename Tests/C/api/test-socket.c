@@ -183,8 +183,7 @@ TEST(an_ipv4_address_in_an_ipv6_socket_is_ipv4)
     assert_int_equal(connect(fd, (const struct sockaddr *)&mapped, sizeof mapped), 0);
     SCOPED_TARGET target = target_of(fd);
     EXPECT(target, R, None, .source = "192.0.2.2");
-    namespace_ip("rule add tos 0x10 ipproto udp dport 53 prohibit");
-    EXPECT(target, 0, RouteProhibited);
+    AFTER("rule add tos 0x10 ipproto udp dport 53 prohibit", EXPECT(target, 0, RouteProhibited));
 }
 
 TEST_EACH(a_socket_that_is_bound_to_a_device_takes_its_routes, families)
@@ -259,11 +258,9 @@ TEST(a_better_default_route_makes_the_source_of_a_connection_foreign)
     EXPECT_CHANGE_OVER(&watcher, R, "c");
     assert_int_equal(expect_path_of(watcher.target).flow, BETTER | FOREIGN);
     expect_established(fd);
-    namespace_ip("route del default metric 50");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("route del default metric 50", EXPECT_CHANGE(&watcher, R));
     assert_int_equal(expect_path_of(watcher.target).flow, 0);
-    namespace_ip("address del 192.0.2.2/24 dev a");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("address del 192.0.2.2/24 dev a", EXPECT_CHANGE(&watcher, 0));
     EXPECT(watcher.target, 0, LocalAddressNotAssigned);
     expect_established(fd);
     close(fd);

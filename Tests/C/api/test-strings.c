@@ -164,10 +164,7 @@ static size_t write_description(const void *subject, char *buffer, size_t capaci
 
 static SCNetworkReachabilityRef zoned_target(const char *interface)
 {
-    char literal[64];
-
-    snprintf(literal, sizeof literal, "fe80::1%%%s", interface);
-    return SCNetworkReachabilityCreateWithName(NULL, literal);
+    return SCNetworkReachabilityCreateWithName(NULL, unit_text("fe80::1%%%s", interface));
 }
 
 TEST(control_characters_of_a_name_are_escaped_in_a_description)

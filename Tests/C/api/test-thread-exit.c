@@ -13,9 +13,7 @@ static void exit_inside(struct bench *in)
 
 static void run_on_a_thread(void *(*run)(void *argument), void *argument)
 {
-    pthread_t thread;
-
-    assert_int_equal(pthread_create(&thread, NULL, run, argument), 0);
+    pthread_t thread = unit_thread(run, argument);
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 

@@ -254,11 +254,9 @@ TEST_WITH(NULL, NULL, two_threads_may_give_a_target_its_first_callback)
 
     shared.retains = shared.releases = 0;
     for (int i = 0; i < rounds; i++) {
-        pthread_t other;
-
         first_use.target = expect_target("198.51.100.1");
         first_use.ready = 0;
-        assert_int_equal(pthread_create(&other, NULL, set_first_callback, NULL), 0);
+        pthread_t other = unit_thread(set_first_callback, NULL);
         set_first_callback(NULL);
         assert_int_equal(pthread_join(other, NULL), 0);
         assert_int_equal(shared.retains, 2 * (i + 1));

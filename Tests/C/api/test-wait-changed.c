@@ -243,8 +243,7 @@ TEST(an_unreachable_target_sleeps_for_the_time_whatever_its_reason_becomes)
 
     start_wait(&waiting);
     time_limit_await(&waiting.begun, "the wait does not begin");
-    namespace_ip("route add unreachable default");
-    expect_end(&waiting, 0, 0, kSCNetworkReachabilityReasonRouteUnreachable);
+    AFTER("route add unreachable default", expect_end(&waiting, 0, 0, kSCNetworkReachabilityReasonRouteUnreachable));
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------------ */
@@ -280,7 +279,6 @@ TEST(a_name_whose_addresses_become_reachable_ends_the_wait)
     add_route();
     expect_end(&waiting, 1, R, kSCNetworkReachabilityReasonNone);
     EXPECT_CHANGE(&watcher, R);
-    watcher_stop(&watcher);
 }
 
 /* The network changes, so the name is looked up again. Its best address, and the way there, are the same. */
@@ -296,7 +294,6 @@ TEST(a_name_that_is_looked_up_again_with_the_same_address_does_not_end_the_wait)
     etc_replace(ETC_HOSTS, "# nothing\n");
     expect_end(&waiting, 0, R, kSCNetworkReachabilityReasonNone);
     assert_true(names_queried("v4only.test") > 1);
-    watcher_stop(&watcher);
 }
 
 UNIT(.setup = names_begin, .cleanup = names_end, .end = names_end_group)

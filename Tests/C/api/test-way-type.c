@@ -123,8 +123,7 @@ TEST_WITH(NULL, NULL, each_kind_of_link_has_one_type)
         if (!make_link(&kinds[i]))
             continue; /* this kernel does not have the kind */
         namespace_await_running("x", true);
-        namespace_ip("route add default dev x");
-        expect_one_type(&kinds[i]);
+        AFTER("route add default dev x", expect_one_type(&kinds[i]));
         made++;
     }
     assert_true(made >= 3); /* veth, VLAN and bridge are everywhere */
@@ -134,16 +133,14 @@ TEST_WITH(NULL, NULL, each_kind_of_link_has_one_type)
 static void expect_cable_to(const struct namespace_other *other, unsigned index, bool is_known_at_once)
 {
     const struct kind kind = { { NULL }, "veth to another namespace", TYPE(Virtual), true, is_known_at_once };
-    char command[100];
 
     /* Made in the other namespace: Linux 6.1 refuses an index that a link of the calling one has. */
-    snprintf(command, sizeof command, "link add name y index %u type veth peer name x netns %d", index, (int)gettid());
+    const char *command = unit_text("link add name y index %u type veth peer name x netns %d", index, (int)gettid());
     namespace_other_ip(other, command);
     namespace_other_ip(other, "link set dev y up");
     namespace_ip("address add 198.51.100.2/24 dev x");
     namespace_set_up("x");
-    namespace_ip("route add default dev x");
-    expect_one_type(&kind);
+    AFTER("route add default dev x", expect_one_type(&kind));
     namespace_ip("link delete dev x");
 }
 
@@ -153,8 +150,7 @@ TEST(a_veth_to_another_namespace_is_a_cable)
 
     namespace_other_open(&other);
     expect_cable_to(&other, 4711, true);
-    namespace_ip("link add name z index 4712 type veth peer name w");
-    expect_cable_to(&other, 4712, false);
+    AFTER("link add name z index 4712 type veth peer name w", expect_cable_to(&other, 4712, false));
     namespace_other_close(&other);
 }
 

@@ -228,14 +228,13 @@ static void *create_slowly(void *unused)
 
 TEST(such_a_child_does_not_wait_for_a_lock_of_another_thread)
 {
-    pthread_t thread;
     pid_t child;
 
     if (unit_is_under("tsan") || unit_is_under("asan"))
         SKIP("the sanitizers' own locks stay locked in such a child");
     sem_init(&is_in_socket, 0, 0);
     sem_init(&may_go_on, 0, 0);
-    assert_int_equal(pthread_create(&thread, NULL, create_slowly, NULL), 0);
+    pthread_t thread = unit_thread(create_slowly, NULL);
     time_limit_await(&is_in_socket, "no socket was opened");
     if (make_child(&makers[0], &child))
         end_child(uses_new_objects());

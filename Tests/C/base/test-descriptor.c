@@ -113,11 +113,10 @@ static sem_t finished;
 /* `kept`: the file that a child keeps open, as closing it may wait; NULL: none. */
 static void expect_no_inherited_descriptor(const char *kept)
 {
-    struct descriptors now;
     char path[32], file[256] = "";
     bool keeps = false;
+    const struct descriptors now = descriptors_now();
 
-    descriptors_read(&now);
     for (int fd = 0; fd <= now.highest; fd++) {
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         if (!now.open[fd] || before.open[fd] || readlink(path, file, sizeof file - 1) < 0)
@@ -132,13 +131,10 @@ static void expect_no_inherited_descriptor(const char *kept)
 
 static void *fork_and_create(void *kept)
 {
-    pid_t child;
-
-    if (child_fork(&child)) {
+    if (child_begin()) {
         expect_no_inherited_descriptor(kept);
         child_end();
     }
-    child_expect_end(child);
     SCRunLoopRelease(SCRunLoopCreate());
     SCNetworkReachabilityRelease(expect_target("127.0.0.1"));
     SCNetworkReachabilityRelease(expect_name("another.example"));
@@ -212,10 +208,9 @@ static int open_same_kind(int fd)
 /* Puts files of the program's in the place of all descriptors of the library's. Returns how many. */
 static int replace_descriptors(bool by_same_kind)
 {
-    struct descriptors now;
     int count = 0;
+    const struct descriptors now = descriptors_now();
 
-    descriptors_read(&now);
     for (int fd = 0; fd <= now.highest; fd++) {
         if (!now.open[fd] || before.open[fd])
             continue;
@@ -260,30 +255,26 @@ static const struct {
 
 TEST_EACH(a_child_closes_no_file_with_the_number_of_a_closed_descriptor, files)
 {
-    struct descriptors replaced;
     struct uses uses;
-    pid_t child;
 
     begin_uses(&uses);
     assert_true(replace_descriptors(row->by_same_kind) >= 6);
-    descriptors_read(&replaced);
-    if (child_fork(&child)) {
+    const struct descriptors replaced = descriptors_now();
+    if (child_begin()) {
         descriptors_expect(&replaced);
         child_end();
     }
-    child_expect_end(child);
     end_uses(&uses);
     descriptors_close_others(&before);
 }
 
 TEST_EACH(releasing_closes_no_file_with_the_number_of_a_closed_descriptor, files)
 {
-    struct descriptors replaced;
     struct uses uses;
 
     begin_uses(&uses);
     assert_true(replace_descriptors(row->by_same_kind) >= 6);
-    descriptors_read(&replaced);
+    const struct descriptors replaced = descriptors_now();
     end_uses(&uses);
     descriptors_expect(&replaced);
     descriptors_close_others(&before);
@@ -293,16 +284,14 @@ TEST(a_loop_closes_no_descriptor_of_a_later_loop_that_has_its_numbers)
 {
     SCRunLoopRef first = SCRunLoopCreate(), second;
     const int number = SCRunLoopGetFileDescriptor(first);
-    pid_t child;
 
     descriptors_close_others(&before);
     second = SCRunLoopCreate();
     assert_int_equal(SCRunLoopGetFileDescriptor(second), number);
-    if (child_fork(&child)) {
+    if (child_begin()) {
         descriptors_expect(&before);
         child_end();
     }
-    child_expect_end(child);
     SCRunLoopRelease(first);
     assert_int_equal(SCRunLoopPerform(second, 0), 0);
     SCRunLoopRelease(second);

@@ -404,10 +404,9 @@ static void plant(const struct kind *kind, int number)
 /* The numbers of the library's descriptors. Returns how many. */
 static size_t find_descriptors(int ret_numbers[PLANTS])
 {
-    struct descriptors now;
     size_t count = 0;
+    const struct descriptors now = descriptors_now();
 
-    descriptors_read(&now);
     for (int fd = 0; fd <= now.highest; fd++)
         if (now.open[fd] && !before.open[fd] && count < PLANTS)
             ret_numbers[count++] = fd;
@@ -567,10 +566,7 @@ static size_t current_place;
 /* What a descriptor is open for. */
 static void read_name(int number, char ret[NAME])
 {
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/self/fd/%d", number);
-    ssize_t length = readlink(path, ret, NAME - 1);
+    ssize_t length = readlink(unit_text("/proc/self/fd/%d", number), ret, NAME - 1);
     assert_true(length > 0);
     ret[length] = '\0';
 }

@@ -59,10 +59,7 @@ static void change_route(struct writer *by, enum writer_action action, unsigned 
 
 static SCNetworkReachabilityRef target_behind(unsigned number)
 {
-    char address[32];
-
-    snprintf(address, sizeof address, "198.51.%u.7", number);
-    return expect_target(address);
+    return expect_target(unit_text("198.51.%u.7", number));
 }
 
 /* ---- Receiving -------------------------------------------------------------------------------------------------- */
@@ -192,7 +189,6 @@ static void *drive(void *argument)
 /* Takes over the reference to the target. The receiver stays where it is. */
 static void receiver_open(struct receiver *receiver, enum way way, SCNetworkReachabilityRef target)
 {
-    SCNetworkReachabilityContext context = { .info = receiver };
     SCNetworkReachabilityScheduler scheduler = { .info = receiver, .release = note_release, .perform = perform };
 
     memset(receiver, 0, sizeof *receiver);
@@ -200,7 +196,7 @@ static void receiver_open(struct receiver *receiver, enum way way, SCNetworkReac
     receiver->target = target;
     sem_init(&receiver->called, 0, 0);
     sem_init(&receiver->handed, 0, 0);
-    assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
+    expect_callback_set(target, called, receiver);
     if (way == SCHEDULER) {
         if (!SCNetworkReachabilitySetScheduler(target, &scheduler))
             fail_msg("not on a scheduler: %s", SCErrorString(SCError()));
@@ -390,14 +386,13 @@ static void expect_fresh_start_in(enum way way, struct writer *by, unsigned numb
 /* A child has one thread. In it everything works in every way, and only the thread's own loop stays open. */
 static void expect_fresh_start(unsigned number)
 {
-    struct descriptors then;
     struct writer own;
     SCNetworkReachabilityRef target = target_behind(number);
 
     EXPECT(target, 0, NoRoute);
     SCNetworkReachabilityRelease(target);
     assert_non_null(SCRunLoopGetCurrent());
-    descriptors_read(&then);
+    const struct descriptors then = descriptors_now();
     assert_int_equal(writer_open(&own), 0);
     for (enum way way = OWN_LOOP; way < WAYS; way++)
         expect_fresh_start_in(way, &own, number);
@@ -523,16 +518,14 @@ TEST_BY(child_run, a_child_has_no_descriptor_of_the_parent_and_passes_none_to_ex
 {
     SCOPED_LOOP other = SCRunLoopCreate();
     struct receiver receivers[WAYS + 1];
-    pid_t child;
 
     for (enum way way = OWN_LOOP; way <= last_way(); way++)
         receiver_open(&receivers[way], way, target_behind(1));
-    if (child_fork(&child)) {
+    if (child_begin()) {
         descriptors_expect(&before);
         expect_fresh_start(2);
         execute();
     }
-    child_expect_end(child);
     for (enum way way = OWN_LOOP; way <= last_way(); way++)
         receiver_close(&receivers[way]);
 }
@@ -548,15 +541,12 @@ static void hold_up(struct receiver *receiver)
 
 static void fork_while_something_is_queued(struct receiver *receiver)
 {
-    pid_t child;
-
-    if (child_fork(&child)) {
+    if (child_begin()) {
         expect_inherited(receiver);
         expect_fresh_start(2);
         call_everything_and_release(receiver);
         child_end();
     }
-    child_expect_end(child);
 }
 
 static void expect_queued_messages(enum way way)
@@ -650,7 +640,6 @@ TEST(inherited_objects_can_only_be_retained_and_released)
     SCNetworkReachabilityContext context = { 0, &retained, count_retain, count_release, NULL };
     SCNetworkReachabilityRef targets[3];
     struct receiver receiver;
-    pid_t child;
 
     retained = given_up = 0;
     SCRunLoopRef loop = SCRunLoopCreate();
@@ -660,7 +649,7 @@ TEST(inherited_objects_can_only_be_retained_and_released)
     for (size_t i = 0; i < 3; i++)
         assert_true(SCNetworkReachabilitySetCallback(targets[i], ignore_call, &context));
     receiver_open(&receiver, MADE_LOOP, target_behind(1));
-    if (child_fork(&child)) {
+    if (child_begin()) {
         for (size_t i = 0; i < 3; i++) {
             expect_target_refused(targets[i]);
             assert_ptr_equal(SCNetworkReachabilityRetain(targets[i]), targets[i]);
@@ -678,7 +667,6 @@ TEST(inherited_objects_can_only_be_retained_and_released)
         call_everything_and_release(&receiver);
         child_end();
     }
-    child_expect_end(child);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(expect_flags_of(targets[i]), i == 1 ? 0 : R | D);
         SCNetworkReachabilityRelease(targets[i]);
@@ -693,10 +681,9 @@ TEST(inherited_objects_can_only_be_retained_and_released)
 TEST_BY(child_run, a_child_has_loops_of_its_own)
 {
     const SCRunLoopRef own = SCRunLoopGetCurrent(), main_loop = SCRunLoopGetMain();
-    pid_t child;
 
     assert_ptr_equal(own, main_loop);
-    if (child_fork(&child)) {
+    if (child_begin()) {
         assert_ptr_not_equal(SCRunLoopGetMain(), main_loop);
         assert_ptr_not_equal(SCRunLoopGetCurrent(), own);
         assert_ptr_equal(SCRunLoopGetCurrent(), SCRunLoopGetMain());
@@ -707,7 +694,6 @@ TEST_BY(child_run, a_child_has_loops_of_its_own)
         expect_fresh_start(1);
         child_end();
     }
-    child_expect_end(child);
     assert_ptr_equal(SCRunLoopGetCurrent(), own);
     assert_ptr_equal(SCRunLoopGetMain(), own);
     expect_fresh_start(1);
@@ -732,10 +718,9 @@ static void *fork_elsewhere(void *argument)
 
 static void fork_on_another_thread(void)
 {
-    pthread_t thread;
     void *child;
+    pthread_t thread = unit_thread(fork_elsewhere, SCRunLoopGetMain());
 
-    assert_int_equal(pthread_create(&thread, NULL, fork_elsewhere, SCRunLoopGetMain()), 0);
     assert_int_equal(pthread_join(thread, &child), 0);
     child_expect_end(*(pid_t *)child);
     free(child);
@@ -753,11 +738,10 @@ TEST(a_child_starts_afresh_and_its_end_disturbs_nothing)
     pid_t child;
 
     receiver_open(&receiver, MADE_LOOP, target_behind(1));
-    if (child_fork(&child)) {
+    if (child_begin()) {
         expect_fresh_start(2);
         child_end();
     }
-    child_expect_end(child);
     expect_callbacks(&receiver, &writer, 1);
     if (child_fork(&child)) {
         expect_fresh_start(2);
@@ -775,7 +759,6 @@ static void fork_nested_children(struct receiver *inherited, size_t count, unsig
 {
     const enum way last = last_way();
     struct receiver receivers[WAYS];
-    pid_t child;
 
     descriptors_expect(&before);
     for (size_t i = 0; i < count; i++)
@@ -788,11 +771,10 @@ static void fork_nested_children(struct receiver *inherited, size_t count, unsig
         receiver_open(&receivers[way], way, target_behind(10 * depth + way));
     for (enum way way = OWN_LOOP; way <= last; way++)
         change_route(&writer, WRITER_ADD, 10 * depth + way);
-    if (child_fork(&child)) {
+    if (child_begin()) {
         fork_nested_children(receivers, (size_t)last + 1, depth - 1);
         child_end();
     }
-    child_expect_end(child);
     for (enum way way = OWN_LOOP; way <= last; way++) {
         EXPECT_CALLBACK(&receivers[way], R);
         change_route(&writer, WRITER_DELETE, 10 * depth + way);
@@ -804,14 +786,12 @@ static void fork_nested_children(struct receiver *inherited, size_t count, unsig
 TEST(grandchildren_start_afresh_too)
 {
     struct receiver receiver;
-    pid_t child;
 
     receiver_open(&receiver, MADE_LOOP, target_behind(1));
-    if (child_fork(&child)) {
+    if (child_begin()) {
         fork_nested_children(&receiver, 1, 3);
         child_end();
     }
-    child_expect_end(child);
     expect_callbacks(&receiver, &writer, 1);
     receiver_close(&receiver);
     descriptors_expect(&before);
@@ -1123,7 +1103,6 @@ TEST(a_child_of_a_schedulers_hook_is_refused)
 TEST(work_queued_before_a_fork_does_nothing_in_the_child)
 {
     struct receiver receiver;
-    pid_t child;
 
     require_running_threads();
     receiver_open(&receiver, SCHEDULER, target_behind(1));
@@ -1132,7 +1111,7 @@ TEST(work_queued_before_a_fork_does_nothing_in_the_child)
         assert_true(wait_for(&receiver.handed, TIME_LIMIT));
         if (unscheduled)
             assert_true(SCNetworkReachabilitySetScheduler(receiver.target, NULL));
-        if (child_fork(&child)) {
+        if (child_begin()) {
             const int calls = receiver.calls;
 
             receiver.work(receiver.argument);
@@ -1145,7 +1124,6 @@ TEST(work_queued_before_a_fork_does_nothing_in_the_child)
             call_everything_and_release(&receiver);
             child_end();
         }
-        child_expect_end(child);
         receiver.work(receiver.argument);
         assert_int_equal(receiver.calls, 1);
     }
@@ -1300,14 +1278,13 @@ static void *query_once(void *target)
 
 TEST(a_child_releases_what_another_thread_was_changing)
 {
-    pthread_t thread;
     pid_t child;
 
     require_threads();
     SCNetworkReachabilityRef target = expect_target("192.0.2.9");
     EXPECT(target, R | D, None);
     prepare_to_hold_up();
-    assert_int_equal(pthread_create(&thread, NULL, query_once, (void *)(uintptr_t)target), 0);
+    pthread_t thread = unit_thread(query_once, (void *)(uintptr_t)target);
     assert_true(wait_for(&held_up, TIME_LIMIT));
     if (child_fork(&child)) {
         expect_target_refused(target);

@@ -67,14 +67,12 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 
 static void open_flow(struct flow *flow, uint64_t *random)
 {
-    SCNetworkReachabilityContext context = { .info = flow };
-
     do
         flow_case_draw(random, &flow->what);
     while ((flow->target = flow_case_create(&flow->what)) == NULL);
     tally.sockets += flow->what.kind == FLOW_SOCKET;
     flow->calls = 0;
-    assert_true(SCNetworkReachabilitySetCallback(flow->target, called, &context));
+    expect_callback_set(flow->target, called, flow);
     if (!SCNetworkReachabilityScheduleWithRunLoop(flow->target, loop, kSCRunLoopDefaultMode))
         fail_msg("not scheduled: %s", SCErrorString(SCError()));
     flow->reported = flow->settled = last_path_of(flow->target);

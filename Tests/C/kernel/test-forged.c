@@ -108,10 +108,8 @@ UNIT(.setup = begin, .teardown = end)
 
 static void expect_toggle(void)
 {
-    namespace_ip("route delete default");
-    EXPECT_CHANGE(&watcher, 0);
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("route delete default", EXPECT_CHANGE(&watcher, 0));
+    AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&watcher, R));
 }
 
 static void expect_untouched(void)
@@ -121,11 +119,9 @@ static void expect_untouched(void)
     EXPECT(watcher.target, R, None);
     EXPECT(unscheduled, R, None);
     EXPECT_INTERFACE(watcher.target, "a");
-    namespace_ip("route delete default");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("route delete default", EXPECT_CHANGE(&watcher, 0));
     EXPECT(unscheduled, 0, NoRoute);
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&watcher, R));
 }
 
 TEST(forged_messages_to_our_sockets_are_ignored)
@@ -248,13 +244,11 @@ static void begin_endless(void)
 TEST(a_queue_that_never_ends_is_replaced)
 {
     begin_endless();
-    namespace_ip("route delete default");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("route delete default", EXPECT_CHANGE(&watcher, 0));
     atomic_store(&endless.armed, false);
     assert_true(endless.reads > 0);
     assert_int_not_equal(own_address(endless.fd).nl_pid, endless.port); /* closed, or another socket has its number */
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&watcher, R));
 }
 
 TEST(without_a_schedule_a_queue_that_never_ends_is_an_error)

@@ -88,20 +88,14 @@ TEST(a_bridge_has_the_type_of_its_ports)
     watcher_start(&watcher, expect_target(PEER));
     assert_int_equal(expect_flags_of(watcher.target), R | W | T);
     EXPECT_TYPE(watcher.target, Cellular);
-    namespace_ip("link set dev c master br");
-    EXPECT_CHANGE(&watcher, R | D);
+    AFTER("link set dev c master br", EXPECT_CHANGE(&watcher, R | D));
     EXPECT_TYPE(watcher.target, WiFi);
-    namespace_ip("link set dev d down");
-    EXPECT_CHANGE(&watcher, R | W | T);
+    AFTER("link set dev d down", EXPECT_CHANGE(&watcher, R | W | T));
     EXPECT_TYPE(watcher.target, Cellular);
-    namespace_ip("link set dev d up");
-    EXPECT_CHANGE(&watcher, R | D);
-    namespace_ip("link set dev c nomaster");
-    EXPECT_CHANGE(&watcher, R | W | T);
-    namespace_ip("link set dev a nomaster");
-    EXPECT_END(&watcher, 0); /* a bridge without a port has no carrier */
-    namespace_ip("link set dev a master br");
-    EXPECT_END(&watcher, R | W | T);
+    AFTER("link set dev d up", EXPECT_CHANGE(&watcher, R | D));
+    AFTER("link set dev c nomaster", EXPECT_CHANGE(&watcher, R | W | T));
+    AFTER("link set dev a nomaster", EXPECT_END(&watcher, 0)); /* a bridge without a port has no carrier */
+    AFTER("link set dev a master br", EXPECT_END(&watcher, R | W | T));
 }
 
 /* Its type is read before it has a port. */
@@ -112,8 +106,7 @@ TEST(a_bridge_without_a_port_is_read_again)
     namespace_ip("address add 192.0.2.2/24 dev br");
     watcher_start(&watcher, expect_target(PEER));
     assert_int_equal(expect_flags_of(watcher.target), R | D); /* it has a carrier until it loses one */
-    namespace_ip("link set dev a master br");
-    EXPECT_END(&watcher, R | W | T);
+    AFTER("link set dev a master br", EXPECT_END(&watcher, R | W | T));
 }
 
 /* The type is read when a result first depends on it, and at no other event. */
@@ -122,17 +115,12 @@ TEST(the_type_is_not_read_again_on_every_event)
     namespace_add_second_pair();
     fake_sysfs_set_type("a", "wwan");
     watcher_start(&watcher, expect_target("198.51.100.7"));
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&watcher, R | W | T);
+    AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&watcher, R | W | T));
     counts = true;
-    namespace_ip("route delete default");
-    EXPECT_CHANGE(&watcher, 0);
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&watcher, R | W | T);
-    namespace_ip("link set dev c mtu 1400; link set dev d down; link set dev b down");
-    EXPECT_END(&watcher, 0);
-    namespace_ip("link set dev b up");
-    EXPECT_END(&watcher, R | W | T);
+    AFTER("route delete default", EXPECT_CHANGE(&watcher, 0));
+    AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&watcher, R | W | T));
+    AFTER("link set dev c mtu 1400; link set dev d down; link set dev b down", EXPECT_END(&watcher, 0));
+    AFTER("link set dev b up", EXPECT_END(&watcher, R | W | T));
     counts = false;
     assert_int_equal(opened, 0);
 }
@@ -142,8 +130,7 @@ TEST(a_replaced_interface_is_read_again)
     fake_sysfs_set_type("a", "wwan");
     watcher_start(&watcher, expect_target(PEER));
     assert_int_equal(expect_flags_of(watcher.target), R | W | T);
-    namespace_ip("link delete dev a");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("link delete dev a", EXPECT_CHANGE(&watcher, 0));
     namespace_add_pair();
     EXPECT_END(&watcher, R | D);
     EXPECT_TYPE(watcher.target, Virtual);

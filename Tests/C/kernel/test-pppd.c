@@ -104,8 +104,7 @@ TEST(ppp_without_a_note_is_connected)
     EXPECT(target, R | T, None);
     note(DATABASE, (unsigned)getpid(), "UNIT=0");
     namespace_ip("link set dev ppp0 down; link set dev ppp0 name ppp1; link set dev ppp1 up");
-    namespace_ip("route add default dev ppp1");
-    EXPECT(target, R | T, None);
+    AFTER("route add default dev ppp1", EXPECT(target, R | T, None));
     close(tun);
 }
 
@@ -239,10 +238,7 @@ TEST(many_targets_read_the_database_once_a_round)
     note(DATABASE, (unsigned)getpid(), "UNIT=0;IPLOCAL=10.9.0.1");
     now_is = 1000;
     for (int i = 0; i < TARGETS; i++) {
-        char address[32];
-
-        snprintf(address, sizeof address, "198.51.100.%d", i + 1);
-        targets[i] = expect_target(address);
+        targets[i] = expect_target(unit_text("198.51.100.%d", i + 1));
         assert_true(SCNetworkReachabilitySetCallback(targets[i], count_call, NULL));
         assert_true(SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
     }

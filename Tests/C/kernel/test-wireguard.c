@@ -250,17 +250,13 @@ TEST(many_prefixes_are_kept)
     struct wireguard_link link = WIREGUARD_LINK_EMPTY;
 
     for (unsigned i = 0; i < 250; i++) {
-        char prefix[16];
-
-        snprintf(prefix, sizeof prefix, "10.%u.0.0", i);
+        const char *prefix = unit_text("10.%u.0.0", i);
         apply_peer(&link, (char)i, i % 2 == 0 ? "192.0.2.9" : NULL, 1, (const struct allowed[]){ { prefix, 16 } });
     }
     for (unsigned i = 0; i < 250; i++) {
         struct tunnel tunnel;
-        char text[16];
+        struct address destination = make(unit_text("10.%u.1.1", i));
 
-        snprintf(text, sizeof text, "10.%u.1.1", i);
-        struct address destination = make(text);
         assert_true(wireguard_link_find_peer(&link, &destination, &tunnel));
         assert_int_equal(tunnel.remote.family, i % 2 == 0 ? AF_INET : AF_UNSPEC);
     }

@@ -100,11 +100,10 @@ static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 TEST(the_thread_starts_with_the_first_target_and_ends_after_the_last)
 {
     SCNetworkReachabilityRef first, second;
-    struct descriptors before;
     struct queue queue;
 
     expect_threads(0);
-    descriptors_read(&before);
+    const struct descriptors before = descriptors_now();
     queue_open(&queue, 0);
     for (int i = 0; i < 3; i++) {
         first = expect_name("localhost");
@@ -210,15 +209,13 @@ TEST(the_thread_may_be_needed_again_while_it_ends)
 {
     const int rounds = unit_is_under(NULL) ? 100 : 2000;
     atomic_int calls = 0;
-    SCNetworkReachabilityContext context = { .info = &calls };
-    struct descriptors before;
     struct queue queue;
 
     expect_threads(0);
-    descriptors_read(&before);
+    const struct descriptors before = descriptors_now();
     queue_open(&queue, 0);
     SCNetworkReachabilityRef target = expect_name("localhost");
-    assert_true(SCNetworkReachabilitySetCallback(target, count_call, &context));
+    expect_callback_set(target, count_call, &calls);
     for (int i = 0; i < rounds; i++) {
         struct queue_work work;
 
@@ -238,13 +235,12 @@ TEST(the_thread_may_be_needed_again_while_it_ends)
 TEST(the_thread_ends_though_work_is_pending)
 {
     atomic_int calls = 0;
-    SCNetworkReachabilityContext context = { .info = &calls };
     struct queue queue;
 
     expect_threads(0);
     queue_open(&queue, 0);
     SCNetworkReachabilityRef target = expect_name("localhost");
-    assert_true(SCNetworkReachabilitySetCallback(target, count_call, &context));
+    expect_callback_set(target, count_call, &calls);
     assert_true(queue_set(&queue, target));
     queue_await(&queue, 1);
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
@@ -269,14 +265,13 @@ TEST(the_thread_ends_after_it_unscheduled_the_last_target_itself)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
     static sem_t called; /* not on the stack: helgrind does not know sem_timedwait */
-    SCNetworkReachabilityContext context = { .info = &called };
 
     expect_threads(0);
     assert_int_equal(sem_init(&called, 0, 0), 0);
     for (int i = 0; i < 100; i++) {
         SCNetworkReachabilityRef target = expect_name("localhost");
 
-        assert_true(SCNetworkReachabilitySetCallback(target, unschedule, &context));
+        expect_callback_set(target, unschedule, &called);
         assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
         time_limit_await(&called, "nothing came");
     }
@@ -291,8 +286,7 @@ TEST_WITH(NULL, NULL, run_loops_start_no_thread)
     expect_threads(0);
     int before = count_threads(NULL, NULL);
     watcher_start(&watcher, expect_target(FAR));
-    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("route add 198.51.100.0/24 via 192.0.2.1", EXPECT_CHANGE(&watcher, R));
     assert_int_equal(count_threads(NULL, NULL), before);
 }
 
@@ -350,7 +344,6 @@ static void *make_calls(void *unused)
 TEST(no_call_waits_for_the_thread)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_stuck };
-    pthread_t thread;
 
     memset(&stuck, 0, sizeof stuck);
     queue_open(&stuck.queue, 0);
@@ -362,7 +355,7 @@ TEST(no_call_waits_for_the_thread)
     assert_true(SCNetworkReachabilitySetCallback(stuck.target, ignore_call, NULL));
     assert_true(SCNetworkReachabilitySetScheduler(stuck.target, &scheduler));
     time_limit_await(&stuck.entered, "nothing came");
-    assert_int_equal(pthread_create(&thread, NULL, make_calls, NULL), 0);
+    pthread_t thread = unit_thread(make_calls, NULL);
     time_limit_await(&stuck.made, "a call waits for the thread");
     pthread_join(thread, NULL);
     assert_int_equal(stuck.refused, 0);
@@ -448,15 +441,13 @@ static void *use_other_namespace(void *unused)
 
 TEST_WITH(namespace_require_lo, NULL, the_thread_keeps_no_namespace_without_targets_alive)
 {
-    pthread_t thread;
-
     namespace_add_second_pair();
     expect_threads(0);
     other_namespace.failed = false;
     queue_open(&other_namespace.queue, 0);
     assert_int_equal(sem_init(&other_namespace.there, 0, 0), 0);
     assert_int_equal(sem_init(&other_namespace.leave, 0, 0), 0);
-    assert_int_equal(pthread_create(&thread, NULL, use_other_namespace, NULL), 0);
+    pthread_t thread = unit_thread(use_other_namespace, NULL);
     others++;
     time_limit_await(&other_namespace.there, "nothing came");
     assert_false(other_namespace.failed);
@@ -844,11 +835,10 @@ static void start(void)
 {
     pthread_t thread;
     pid_t first;
-    char path[64];
 
     MUST(pthread_create(&thread, NULL, note_thread, &first) == 0);
     MUST(pthread_join(thread, NULL) == 0);
-    snprintf(path, sizeof path, "/proc/self/task/%d", (int)first);
+    const char *path = unit_text("/proc/self/task/%d", (int)first);
     while (access(path, F_OK) == 0)
         sched_yield();
     others = count_threads(NULL, NULL);

@@ -253,11 +253,9 @@ static void *change_something(void *argument)
 
 TEST(events_without_a_callback_do_not_end_a_wait)
 {
-    pthread_t thread;
-
     watcher_start(&watcher, expect_target(FAR));
     double started = watcher_now();
-    assert_int_equal(pthread_create(&thread, NULL, change_something, NULL), 0);
+    pthread_t thread = unit_thread(change_something, NULL);
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0.3), 0);
     assert_true(watcher_now() - started >= 0.3);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -342,9 +340,7 @@ static void *run_thread(void *argument)
 
 static void on_a_thread(struct run *run)
 {
-    pthread_t thread;
-
-    assert_int_equal(pthread_create(&thread, NULL, run_thread, run), 0);
+    pthread_t thread = unit_thread(run_thread, run);
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
@@ -621,11 +617,10 @@ static void drive_too(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
 TEST(a_second_driver_is_refused)
 {
     struct rivals rivals = { .loop = SCRunLoopCreate() };
-    SCNetworkReachabilityContext context = { .info = &rivals };
     pthread_t thread;
     SCOPED_TARGET target = expect_target(FAR);
 
-    assert_true(SCNetworkReachabilitySetCallback(target, drive_too, &context));
+    expect_callback_set(target, drive_too, &rivals);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, rivals.loop, kSCRunLoopDefaultMode));
     appear();
     assert_int_equal(SCRunLoopPerform(rivals.loop, LONG_TIME), 1);

@@ -325,10 +325,7 @@ static void stick(struct stuck_names *ret, const char *format, unsigned count)
 {
     *ret = (struct stuck_names){ SCRunLoopCreate(), calloc(count, sizeof(SCNetworkReachabilityRef)), count };
     for (unsigned i = 0; i < count; i++) {
-        char name[64];
-
-        snprintf(name, sizeof name, format, i);
-        ret->targets[i] = expect_name(name);
+        ret->targets[i] = expect_name(unit_text(format, i));
         schedule(ret->targets[i], ret->loop);
     }
 }
@@ -345,7 +342,7 @@ static void unstick(struct stuck_names *names)
 }
 
 /* 16 is a quarter of all threads, and 8 are half of what is then left of the half that doubtful names may have. */
-TEST_WITH(begin, NULL, many_hanging_names_of_one_domain_delay_no_other_domain)
+TEST(many_hanging_names_of_one_domain_delay_no_other_domain)
 {
     const unsigned count = NAMES / slowness();
     struct stuck_names first, second;
@@ -370,7 +367,7 @@ TEST_WITH(begin, NULL, many_hanging_names_of_one_domain_delay_no_other_domain)
 }
 
 /* Nothing can be cancelled, so another new name waits. A domain that has replied before does not. */
-TEST_WITH(begin, NULL, many_hanging_names_of_many_domains_take_half_of_the_threads)
+TEST(many_hanging_names_of_many_domains_take_half_of_the_threads)
 {
     struct watcher known, late;
     struct stuck_names names;
@@ -386,18 +383,12 @@ TEST_WITH(begin, NULL, many_hanging_names_of_many_domains_take_half_of_the_threa
     unstick(&names);
     resolver_release(NULL);
     EXPECT_CHANGE(&late, HERE);
-    watcher_stop(&late);
-    watcher_stop(&known);
-    finish();
 }
 
 static void release_numbered(const char *format, unsigned first, unsigned count)
 {
     for (unsigned i = first; i < first + count; i++) {
-        char name[64];
-
-        snprintf(name, sizeof name, format, i);
-        resolver_release(name);
+        resolver_release(unit_text(format, i));
     }
 }
 
@@ -408,7 +399,7 @@ static void await_calls_and_hanging(unsigned calls, unsigned hanging)
     assert_true(resolver_await_hanging(hanging));
 }
 
-TEST_WITH(begin, NULL, a_living_domain_gets_up_to_64_threads_and_they_end)
+TEST(a_living_domain_gets_up_to_64_threads_and_they_end)
 {
     struct stuck_names names;
 
@@ -428,11 +419,10 @@ TEST_WITH(begin, NULL, a_living_domain_gets_up_to_64_threads_and_they_end)
     assert_true(resolver_await_threads(0));
     unstick(&names);
     atomic_store(&clock_stands_at, 0);
-    finish();
 }
 
 /* Names that hung for long, and were found in the end, hang again. They do not delay the others of their domain. */
-TEST_WITH(begin, NULL, a_name_that_was_slow_is_doubted)
+TEST(a_name_that_was_slow_is_doubted)
 {
     struct watcher holder;
     struct stuck_names names;
@@ -456,7 +446,6 @@ TEST_WITH(begin, NULL, a_name_that_was_slow_is_doubted)
     watcher_stop(&holder);
     unstick(&names);
     atomic_store(&clock_stands_at, 0);
-    finish();
 }
 
 /* The dead names hang, before they have failed once and after that. */
@@ -491,7 +480,7 @@ TEST_WITH(NULL, NULL, eight_dead_names_do_not_delay_a_name_of_another_domain)
     expect_good_is_quick("good.elsewhere");
 }
 
-TEST_WITH(begin, NULL, many_resolved_names_are_all_reported)
+TEST(many_resolved_names_are_all_reported)
 {
     const unsigned count = NAMES / 4 / slowness();
     SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
@@ -500,10 +489,7 @@ TEST_WITH(begin, NULL, many_resolved_names_are_all_reported)
 
     listener = (struct listener){ .news = &news };
     for (unsigned i = 0; i < count; i++) {
-        char name[64];
-
-        snprintf(name, sizeof name, "ok-%u.example", i);
-        targets[i] = expect_name(name);
+        targets[i] = expect_name(unit_text("ok-%u.example", i));
         listener_set(&listener, targets[i], listener_called);
         schedule(targets[i], loop);
     }
@@ -653,7 +639,7 @@ TEST(first_look_ups_go_before_repeated_ones)
     vacate(&occupation);
 }
 
-TEST_WITH(begin, NULL, a_look_up_is_shared)
+TEST(a_look_up_is_shared)
 {
     enum { SHARERS = 50 };
     struct watcher sharers[SHARERS], elsewhere, otherwise;
@@ -685,7 +671,7 @@ TEST_WITH(begin, NULL, a_look_up_is_shared)
     assert_int_equal(resolver_calls(NULL), 3);
 }
 
-TEST_WITH(begin, NULL, a_look_up_cancelled_in_the_queue_never_starts)
+TEST(a_look_up_cancelled_in_the_queue_never_starts)
 {
     struct stuck_names occupation;
     struct watcher one, first, second;
@@ -735,7 +721,7 @@ TEST_WITH(NULL, NULL, the_remaining_user_of_a_shared_look_up_is_notified)
     }
 }
 
-TEST_WITH(begin, NULL, an_unscheduled_target_is_freed_at_once_and_not_notified)
+TEST(an_unscheduled_target_is_freed_at_once_and_not_notified)
 {
     static struct listener listener, staying;
     SCRunLoopRef loop = SCRunLoopCreate();
@@ -766,7 +752,7 @@ TEST_WITH(begin, NULL, an_unscheduled_target_is_freed_at_once_and_not_notified)
     assert_int_equal(atomic_load(&staying.references), 0);
 }
 
-TEST_WITH(begin, NULL, an_unscheduled_name_forgets_its_look_up)
+TEST(an_unscheduled_name_forgets_its_look_up)
 {
     struct watcher watcher;
 
@@ -895,7 +881,7 @@ static void reschedule_inside(SCNetworkReachabilityRef target, SCNetworkReachabi
                      "not rescheduled inside its callback");
 }
 
-TEST_WITH(begin, NULL, a_target_may_end_inside_its_callback)
+TEST(a_target_may_end_inside_its_callback)
 {
     static struct listener released, rescheduled;
     SCNetworkReachabilityRef first = expect_name("name.example");
@@ -1131,10 +1117,7 @@ static void use_names(unsigned count, bool stuck)
 
     listener = (struct listener){ .news = &news };
     for (unsigned i = 0; i < count; i++) {
-        char name[64];
-
-        snprintf(name, sizeof name, "%s-%u.example", stuck ? "hang" : i % 5 == 0 ? "noname" : "ok", i);
-        targets[i] = expect_name(name);
+        targets[i] = expect_name(unit_text("%s-%u.example", stuck ? "hang" : i % 5 == 0 ? "noname" : "ok", i));
         listener_set(&listener, targets[i], listener_called);
         schedule(targets[i], loop);
     }
@@ -1165,13 +1148,12 @@ static size_t heap(void)
 #endif
 }
 
-TEST_WITH(begin, NULL, names_leave_nothing_behind)
+TEST(names_leave_nothing_behind)
 {
     const unsigned count = 1000 / slowness();
-    struct descriptors before;
     size_t bytes = 0;
+    const struct descriptors before = descriptors_now();
 
-    descriptors_read(&before);
     for (int i = 0; i < 4; i++) {
         resolver_begin(usual);
         use_names(count, false);
@@ -1188,7 +1170,7 @@ TEST_WITH(begin, NULL, names_leave_nothing_behind)
         fail_msg("%zu bytes are left of %u names", heap() - bytes, 4 * count);
 }
 
-TEST_WITH(begin, NULL, very_many_names_may_come_and_go_while_all_hang)
+TEST(very_many_names_may_come_and_go_while_all_hang)
 {
     struct stuck_names names;
 
@@ -1207,13 +1189,11 @@ TEST_WITH(begin, NULL, very_many_names_may_come_and_go_while_all_hang)
 
 TEST_WITH(NULL, NULL, a_process_ends_at_once_while_32_look_ups_hang)
 {
-    pid_t child;
-
     if (unit_is_under("tsan"))
         SKIP("the thread sanitizer allows no thread after a fork");
     begin();
     double start = watcher_now();
-    if (child_fork(&child)) {
+    if (child_begin()) {
         struct stuck_names occupation;
 
         resolver_begin(usual);
@@ -1222,7 +1202,6 @@ TEST_WITH(NULL, NULL, a_process_ends_at_once_while_32_look_ups_hang)
             child_end(); /* the leak check does not see what other threads of the parent held */
         exit(0);
     }
-    child_expect_end(child);
     assert_true(watcher_now() - start < TIME_LIMIT / 2);
     finish();
 }
@@ -1493,11 +1472,9 @@ TEST(a_pending_name_reports_the_default_path_on_one_loop_and_on_two)
     watcher_start(&alone, expect_name("hang.example"));
     watcher_start(&both, expect_name("hang.example.org"));
     schedule(both.target, other);
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&alone, R, &both, R);
+    AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&alone, R, &both, R));
     unschedule(both.target, both.loop);
-    namespace_ip("route delete default");
-    EXPECT_CHANGE(&alone, 0);
+    AFTER("route delete default", EXPECT_CHANGE(&alone, 0));
     while (SCRunLoopPerform(other, TIME_LIMIT) == 0)
         continue;
     assert_int_equal(both.flags, 0);
@@ -1802,12 +1779,10 @@ static void *inhabit(void *argument)
 
 static void live(struct inhabitant *ret, const char *name)
 {
-    pthread_t thread;
-
     *ret = (struct inhabitant){ .name = name, .loop = SCRunLoopCreate() };
     assert_int_equal(sem_init(&ret->made, 0, 0), 0);
     assert_int_equal(sem_init(&ret->moved, 0, 0), 0);
-    assert_int_equal(pthread_create(&thread, NULL, inhabit, ret), 0);
+    pthread_t thread = unit_thread(inhabit, ret);
     await_semaphore(&ret->made, "no target was made there");
     expect_no_complaint();
     namespace_ip("link add name c type veth peer name d");
@@ -1834,7 +1809,7 @@ static bool await_death(void)
     return true;
 }
 
-TEST_WITH(begin, NULL, a_namespace_dies_with_its_last_target)
+TEST(a_namespace_dies_with_its_last_target)
 {
     struct inhabitant inhabitant;
 
@@ -1907,14 +1882,13 @@ static void *make_every_call(void *unused)
 TEST(no_call_waits_for_a_look_up)
 {
     struct stuck_names occupation;
-    pthread_t thread;
     struct timespec end;
 
     occupy(&occupation);
     unwaiting.loop = SCRunLoopCreate();
     unwaiting.rounds = 400 / slowness();
     assert_int_equal(sem_init(&unwaiting.done, 0, 0), 0);
-    assert_int_equal(pthread_create(&thread, NULL, make_every_call, NULL), 0);
+    pthread_t thread = unit_thread(make_every_call, NULL);
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += TIME_LIMIT;
     if (sem_timedwait(&unwaiting.done, &end) != 0)

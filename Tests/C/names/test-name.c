@@ -66,8 +66,7 @@ TEST(a_name_with_only_an_ipv6_address_uses_it)
     NAMES_RESOLVE(&watcher, "v6only.test", R);
     EXPECT_ADDRESSES(watcher.target, "2001:db8:1::7");
     EXPECT_GATEWAY(watcher.target, "2001:db8::1");
-    namespace_ip("-6 route delete default");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("-6 route delete default", EXPECT_CHANGE(&watcher, 0));
     EXPECT(watcher.target, 0, NoRoute);
 }
 
@@ -98,17 +97,14 @@ TEST(the_first_usable_address_counts)
     namespace_ip("route add 198.51.100.0/24 via 203.0.113.1; route add 203.0.113.7/32 via 192.0.2.1");
     NAMES_RESOLVE(&watcher, "two.test", R);
     EXPECT_INTERFACE(watcher.target, "a");
-    namespace_ip("route replace prohibit 203.0.113.7/32");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("route replace prohibit 203.0.113.7/32", EXPECT_CHANGE(&watcher, R));
     EXPECT_DESTINATION(watcher.target, "198.51.100.7");
     EXPECT_INTERFACE(watcher.target, "c");
     EXPECT_GATEWAY(watcher.target, "203.0.113.1");
     EXPECT_ADDRESSES(watcher.target, "203.0.113.7 198.51.100.7");
-    namespace_ip("route add prohibit 198.51.100.7/32");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("route add prohibit 198.51.100.7/32", EXPECT_CHANGE(&watcher, 0));
     EXPECT(watcher.target, 0, RouteProhibited);
-    namespace_ip("route replace 203.0.113.7/32 via 192.0.2.1");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("route replace 203.0.113.7/32 via 192.0.2.1", EXPECT_CHANGE(&watcher, R));
     EXPECT_DESTINATION(watcher.target, "203.0.113.7");
     assert_int_equal(names_queried("two.test"), 1); /* not the server's order */
 }
@@ -179,8 +175,7 @@ TEST_WITH(NULL, NULL, a_server_without_a_route_is_unreachable)
     NAMES_RESOLVE(&watcher, "v4only.test", 0);
     EXPECT(watcher.target, 0, NameServerUnreachable);
     EXPECT_QUIET(&watcher);
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&watcher, R));
     EXPECT(watcher.target, R, None);
 }
 
@@ -387,8 +382,7 @@ TEST(a_pending_name_has_the_flags_of_the_default_path)
     }
     etc_remove(ETC_RESOLV_CONF);
     EXPECT_PENDING(R);
-    namespace_ip("route replace prohibit default; -6 route delete default");
-    EXPECT_PENDING(0);
+    AFTER("route replace prohibit default; -6 route delete default", EXPECT_PENDING(0));
 }
 
 /* Programs would report "reachable" without a network. */
@@ -403,8 +397,7 @@ TEST(a_pending_name_is_not_reachable_over_a_link_without_a_default_route)
 /* The default path says nothing about the host. */
 TEST(a_pending_name_is_neither_direct_nor_local)
 {
-    namespace_ip("route replace default dev a");
-    EXPECT_ADDRESS("0.0.0.0", R | D, None);
+    AFTER("route replace default dev a", EXPECT_ADDRESS("0.0.0.0", R | D, None));
     EXPECT_PENDING(R);
 }
 
@@ -412,8 +405,7 @@ TEST(a_pending_name_is_transient_over_a_tunnel)
 {
     const int tun = namespace_require_tun("t0");
 
-    namespace_ip("route replace default dev t0");
-    EXPECT_PENDING(R | T);
+    AFTER("route replace default dev t0", EXPECT_PENDING(R | T));
     close(tun);
 }
 
@@ -467,11 +459,9 @@ TEST(the_flags_of_a_pending_name_follow_the_network)
     watcher_schedule(&watcher, expect_name("held.test"));
     names_await_queries("held.test", 1);
     EXPECT_QUIET(&watcher);
-    namespace_ip("-6 route delete default; route delete default");
-    EXPECT_END(&watcher, 0);
+    AFTER("-6 route delete default; route delete default", EXPECT_END(&watcher, 0));
     EXPECT(watcher.target, 0, NamePending);
-    namespace_ip("route add default dev a");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("route add default dev a", EXPECT_CHANGE(&watcher, R));
     EXPECT(watcher.target, R, NamePending);
     watcher_stop(&watcher);
     nameserver_release(names_server, "");
@@ -909,8 +899,7 @@ static void the_default_route_is_lost_and_regained(const char *server, bool stay
     names_begin_far(server);
     etc_set_servers(server, 1);
     NAMES_RESOLVE(&watcher, "v4only.test", R);
-    namespace_ip("route delete default");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("route delete default", EXPECT_CHANGE(&watcher, 0));
     EXPECT(watcher.target, 0, NoRoute);
     EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
     if (stays)
@@ -919,8 +908,7 @@ static void the_default_route_is_lost_and_regained(const char *server, bool stay
     EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
     EXPECT_QUIET(&watcher);
     nameserver_silence(names_server, true); /* only the old addresses can be the reason */
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&watcher, R));
     EXPECT(watcher.target, R, None);
     names_drive_until(&watcher, "v4only.test", stays ? 3 : 2);
     EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
@@ -942,12 +930,10 @@ TEST_WITH(NULL, NULL, an_address_moved_meanwhile_is_noticed)
     names_begin_far("198.51.100.53");
     nameserver_move(names_server, "198.51.100.7");
     NAMES_RESOLVE(&watcher, "moves.test", R);
-    namespace_ip("link set dev a down");
-    EXPECT_END(&watcher, 0);
+    AFTER("link set dev a down", EXPECT_END(&watcher, 0));
     nameserver_move(names_server, "192.0.2.9");
     namespace_set_up("a");
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_END(&watcher, R | D);
+    AFTER("route add default via 192.0.2.1", EXPECT_END(&watcher, R | D));
     EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
 }
 
@@ -955,8 +941,7 @@ TEST(another_default_route_starts_a_look_up)
 {
     namespace_add_second_pair();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
-    namespace_ip("route replace default via 203.0.113.1");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("route replace default via 203.0.113.1", EXPECT_CHANGE(&watcher, R));
     names_drive_until(&watcher, "v4only.test", 2);
     names_settle(&watcher);
     namespace_ip("-6 route replace default via 2001:db8:c::1");
@@ -970,8 +955,7 @@ TEST_WITH(NULL, NULL, another_path_to_the_server_starts_a_look_up)
 {
     names_begin_far("198.51.100.53");
     NAMES_RESOLVE(&watcher, "v4only.test", R);
-    namespace_ip("route add 198.51.100.53/32 via 192.0.2.1 src 192.0.2.2 mtu 1400");
-    EXPECT_QUIET(&watcher);
+    AFTER("route add 198.51.100.53/32 via 192.0.2.1 src 192.0.2.2 mtu 1400", EXPECT_QUIET(&watcher));
     assert_int_equal(names_queried("v4only.test"), 1); /* the same way */
     namespace_ip("route replace 198.51.100.53/32 dev a");
     names_drive_until(&watcher, "v4only.test", 2);
@@ -982,8 +966,7 @@ TEST(unrelated_network_changes_start_no_look_up)
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     namespace_ip("route add 203.0.113.0/24 via 192.0.2.1; address add 192.0.2.77/24 dev a");
     namespace_ip("address replace 192.0.2.2/24 dev a valid_lft 3600 preferred_lft 3600"); /* as DHCP does */
-    namespace_ip("link set dev a alias cable; link add name x type veth peer name y");
-    EXPECT_QUIET(&watcher);
+    AFTER("link set dev a alias cable; link add name x type veth peer name y", EXPECT_QUIET(&watcher));
     assert_int_equal(names_queried("v4only.test"), 1);
     assert_false(names_is_looking(watcher.target));
 }
@@ -1007,8 +990,7 @@ TEST(continuous_changes_do_not_keep_a_name_pending)
     watcher_schedule(&watcher, expect_name("held.test"));
     names_await_queries("held.test", 1);
     EXPECT_QUIET(&watcher);
-    namespace_ip("route replace default via 192.0.2.111");
-    EXPECT_QUIET(&watcher);
+    AFTER("route replace default via 192.0.2.111", EXPECT_QUIET(&watcher));
     nameserver_release(names_server, "held");
     EXPECT_CHANGE(&watcher, R);
     names_drive_until(&watcher, "held.test", 2);
@@ -1124,8 +1106,7 @@ TEST(a_name_may_be_bound_to_an_interface)
     namespace_add_second_pair();
     EXPECT_QUIET(&watcher);
     EXPECT(watcher.target, 0, NoRoute);
-    namespace_ip("route add default via 203.0.113.1 metric 100");
-    EXPECT_CHANGE_OVER(&watcher, R, "c");
+    AFTER("route add default via 203.0.113.1 metric 100", EXPECT_CHANGE_OVER(&watcher, R, "c"));
 }
 
 TEST(a_name_may_have_a_routing_mark)
@@ -1136,8 +1117,7 @@ TEST(a_name_may_have_a_routing_mark)
     watcher_schedule(&watcher, names_bound_target("v4only.test", "", 7));
     EXPECT_CHANGE(&watcher, 0);
     EXPECT(watcher.target, 0, RouteProhibited);
-    namespace_ip("rule delete fwmark 7");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("rule delete fwmark 7", EXPECT_CHANGE(&watcher, R));
 }
 
 /* ---- Schedulers ------------------------------------------------------------------------------------------------- */
@@ -1190,14 +1170,12 @@ static void expect_the_name_of_getent(size_t row)
     const char *name = international[row].name, *converted = international[row].converted;
     const unsigned before = nameserver_count(names_server, NULL, NAMESERVER_A);
     const unsigned named_before = converted == NULL ? 0 : names_queried(converted);
-    char command[256];
 
     NAMES_RESOLVE(&watcher, name, converted != NULL ? R : 0);
     if (converted == NULL)
         EXPECT(watcher.target, 0, NameNotFound);
     watcher_stop(&watcher);
-    snprintf(command, sizeof command, "LC_ALL=C.UTF-8 getent ahosts '%s' >/dev/null", name);
-    assert_int_equal(system(command) == 0, converted != NULL);
+    assert_int_equal(system(unit_text("LC_ALL=C.UTF-8 getent ahosts '%s' >/dev/null", name)) == 0, converted != NULL);
     assert_int_equal(nameserver_count(names_server, NULL, NAMESERVER_A) - before, converted != NULL ? 2 : 0);
     if (converted != NULL)
         assert_int_equal(names_queried(converted) - named_before, 2);
@@ -1268,20 +1246,14 @@ static void require_threads(void)
 static void await_stuck(unsigned count)
 {
     for (int i = 0; i < STUCK; i++) {
-        char name[32];
-
-        snprintf(name, sizeof name, "held%d.test", i);
-        names_await_queries(name, count);
+        names_await_queries(unit_text("held%d.test", i), count);
     }
 }
 
 static void begin_stuck(struct watcher watchers[STUCK])
 {
     for (int i = 0; i < STUCK; i++) {
-        char name[32];
-
-        snprintf(name, sizeof name, "held%d.test", i);
-        watcher_schedule(&watchers[i], expect_name(name));
+        watcher_schedule(&watchers[i], expect_name(unit_text("held%d.test", i)));
     }
 }
 

@@ -305,10 +305,8 @@ static void flap_gateway(void)
 static void edit_hosts(void)
 {
     static unsigned count;
-    char text[64];
 
-    snprintf(text, sizeof text, "# %0*d\n", (int)(++count % 20) + 1, 0);
-    etc_replace(ETC_HOSTS, text);
+    etc_replace(ETC_HOSTS, unit_text("# %0*d\n", (int)(++count % 20) + 1, 0));
 }
 
 /* At once, then after 0.1, 0.2, 0.4, 0.8 and 1.6 seconds. The last state is looked up when the last pause ends. */

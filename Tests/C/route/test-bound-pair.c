@@ -116,10 +116,8 @@ TEST(a_default_route_that_no_query_returns_is_the_default_path)
 {
     SCOPED_TARGET target = expect_bound_pair(LOCAL, "::", "c");
 
-    namespace_ip("-6 rule add priority 101 not from 2001:db8::/64 unreachable");
-    EXPECT(target, 0, NoRoute);
-    namespace_ip("-6 route add default via 2001:db8:c::1 dev c metric 2000");
-    EXPECT_BOUND_PAIR(LOCAL, TARGET, "c", R, None);
+    AFTER("-6 rule add priority 101 not from 2001:db8::/64 unreachable", EXPECT(target, 0, NoRoute));
+    AFTER("-6 route add default via 2001:db8:c::1 dev c metric 2000", EXPECT_BOUND_PAIR(LOCAL, TARGET, "c", R, None));
     EXPECT(target, R, None, .interface = "c", .source = LOCAL);
 }
 
@@ -130,15 +128,13 @@ TEST(a_bound_pair_follows_the_routes)
     watcher_start(&watcher, expect_bound_pair(LOCAL, TARGET, "a"));
     namespace_ip("-6 route add prohibit " PREFIX);
     EXPECT_QUIET(&watcher);
-    namespace_ip("-6 route delete default");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("-6 route delete default", EXPECT_CHANGE(&watcher, 0));
     namespace_ip("-6 route add default via " GATEWAY);
     EXPECT_CHANGE(&watcher, R);
     namespace_ip("-6 rule add from " LOCAL " prohibit");
     EXPECT_CHANGE(&watcher, 0);
     namespace_ip("-6 rule delete from " LOCAL);
     EXPECT_CHANGE(&watcher, R);
-    watcher_stop(&watcher);
 }
 
 TEST(a_bound_pair_opens_a_socket_only_if_other_routes_may_hide_one)
@@ -156,8 +152,7 @@ TEST(a_bound_pair_opens_a_socket_only_if_other_routes_may_hide_one)
 TEST(an_address_that_only_a_local_route_has_is_usable)
 {
     namespace_ip("-6 route add local 2001:db8:77::/64 dev lo; route add default via 192.0.2.1");
-    namespace_ip("route add local 203.0.113.128/25 dev lo");
-    EXPECT_PAIR("2001:db8:77::1", TARGET, R, None);
+    AFTER("route add local 203.0.113.128/25 dev lo", EXPECT_PAIR("2001:db8:77::1", TARGET, R, None));
     EXPECT_BOUND_PAIR("2001:db8:77::1", TARGET, "a", R, None);
     EXPECT_PAIR("203.0.113.130", "198.51.100.7", R, None);
 }

@@ -98,8 +98,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_bound_path_names_its_interface)
 {
     namespace_ip("route add default via 192.0.2.1; link set dev a mtu 1400");
     SCOPED_TARGET scoped = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
-    SCOPED_TARGET bound = expect_bound("198.51.100.7", "a");
-    SCOPED_TARGET any = expect_bound("0.0.0.0", "a");
+    SCOPED_TARGET bound = expect_bound("198.51.100.7", "a"), any = expect_bound("0.0.0.0", "a");
     SCNetworkReachabilityPath path = expect_path_of(scoped);
     assert_string_equal(path.interfaceName, "a");
     assert_int_equal(path.interfaceIndex, if_nametoindex("a"));
@@ -155,8 +154,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_foreign_namespace_is_queried_from_inside)
     struct sockaddr_storage address;
 
     namespace_ip("route add default via 192.0.2.1");
-    SCOPED_TARGET there = expect_target("198.51.100.7");
-    SCOPED_TARGET missing = expect_bound("198.51.100.7", "z");
+    SCOPED_TARGET there = expect_target("198.51.100.7"), missing = expect_bound("198.51.100.7", "z");
     SCOPED_TARGET zone = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
     unsigned index = if_nametoindex("a");
     namespace_require();
@@ -167,8 +165,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_foreign_namespace_is_queried_from_inside)
     assert_int_equal(((const struct sockaddr_in6 *)&address)->sin6_scope_id, index);
     EXPECT(missing, 0, InterfaceMissing);
     namespace_ip("link add name z type veth peer name y"); /* here, not there */
-    namespace_ip("link set dev z up");
-    EXPECT(missing, 0, InterfaceMissing);
+    AFTER("link set dev z up", EXPECT(missing, 0, InterfaceMissing));
 }
 
 /* ---- Failures --------------------------------------------------------------------------------------------------- */
@@ -213,8 +210,7 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, running_out_of_descriptors_is_an_error)
         assert_int_equal(expect_flags_of(targets[i]), i == 2 ? 0 : R);
         SCNetworkReachabilityRelease(targets[i]);
     }
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_SOON(&watcher, R);
+    AFTER("route add default via 192.0.2.1", EXPECT_SOON(&watcher, R));
 }
 
 /* Sets the capabilities of the calling thread. */
@@ -364,10 +360,9 @@ static void record_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFl
 
 static SCNetworkReachabilityRef create_recorded_target(const char *address, struct record *record)
 {
-    SCNetworkReachabilityContext context = { .info = record };
     SCNetworkReachabilityRef target = expect_target(address);
 
-    assert_true(SCNetworkReachabilitySetCallback(target, record_call, &context));
+    expect_callback_set(target, record_call, record);
     return target;
 }
 
@@ -375,11 +370,10 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
 {
     SCOPED_LOOP loop = SCRunLoopCreate();
     struct record record = { 0 };
-    struct descriptors descriptors;
     SCOPED_TARGET target = create_recorded_target("198.51.100.7", &record);
 
     assert_true(SCRunLoopGetFileDescriptor(loop) >= 0); /* the loop opens its timer */
-    descriptors_read(&descriptors);
+    const struct descriptors descriptors = descriptors_now();
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     assert_int_equal(armed_timers(), 1);
@@ -416,8 +410,7 @@ TEST_DENIED(DENIAL_CONNECT, path_changes_are_reported_with_notify_path)
     watcher_start(&whole, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
     watcher_start(&reason, expect_option("203.0.113.7", kSCNetworkReachabilityOptionNotifyPath));
     namespace_ip("address add 192.0.2.3/24 dev a; route replace default via 192.0.2.1 src 192.0.2.3");
-    namespace_ip("route replace prohibit 203.0.113.0/24");
-    EXPECT_SOON(&whole, R);
+    AFTER("route replace prohibit 203.0.113.0/24", EXPECT_SOON(&whole, R));
     EXPECT_SOURCE(whole.target, "192.0.2.3");
     EXPECT_SOON(&reason, 0);
     EXPECT(reason.target, 0, RouteProhibited);
@@ -447,21 +440,19 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, the_default_paths_are_polled)
     assert_int_equal(network.evidence, kSCNetworkReachabilityEvidenceSocket);
     assert_int_equal(network.wayCount, 0);
     assert_int_equal(network.waysAreComplete, 1);
-    namespace_ip("-6 route add default via 2001:db8::1");
-    EXPECT_SOON(&watcher, R);
+    AFTER("-6 route add default via 2001:db8::1", EXPECT_SOON(&watcher, R));
     assert_int_equal(network_of(watcher.target).ipv6.flags, R);
 }
 
 TEST_DENIED(DENIAL_CONNECT, a_foreign_namespace_is_polled_from_inside)
 {
-    struct descriptors descriptors;
     int there = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 
     assert_true(there >= 0);
     SCNetworkReachabilityRef target = expect_target("198.51.100.7");
     namespace_require();
     watcher_start(&watcher, target);
-    descriptors_read(&descriptors);
+    const struct descriptors descriptors = descriptors_now();
     assert_int_equal(setns(there, CLONE_NEWNET), 0);
     namespace_ip("route add default via 192.0.2.1");
     namespace_require();
@@ -497,11 +488,9 @@ TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_ways_are_polle
     watcher_schedule(&watcher, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork));
     EXPECT_SOON(&watcher, R);
     assert_int_equal(network_of(watcher.target).wayCount, 1);
-    namespace_ip("link set dev c up; route add default via 203.0.113.1 metric 2");
-    EXPECT_SOON(&watcher, R);
+    AFTER("link set dev c up; route add default via 203.0.113.1 metric 2", EXPECT_SOON(&watcher, R));
     assert_int_equal(network_of(watcher.target).wayCount, 2);
-    namespace_ip("link delete dev c");
-    EXPECT_SOON(&watcher, R);
+    AFTER("link delete dev c", EXPECT_SOON(&watcher, R));
     assert_int_equal(network_of(watcher.target).wayCount, 1);
     watcher_stop(&watcher);
 }
@@ -515,8 +504,7 @@ static void expect_no_polling(void)
     assert_int_equal(SCRunLoopPerform(watcher.loop, POLL / 2), 1);
     EXPECT(watcher.target, 0, NoCarrier);
     EXPECT_ADDRESS("192.0.2.9", 0, NoCarrier);
-    namespace_ip("link set dev a down");
-    EXPECT_ADDRESS("192.0.2.9", 0, NoRoute);
+    AFTER("link set dev a down", EXPECT_ADDRESS("192.0.2.9", 0, NoRoute));
     assert_int_equal(idle_perform(watcher.loop), 0);
     watcher_stop(&watcher);
 }
@@ -608,11 +596,10 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_wait_polls)
 {
     SCOPED_TARGET target = expect_target("198.51.100.7");
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-    pthread_t thread;
 
     assert_int_equal(SCNetworkReachabilityWait(target, kSCNetworkReachabilityConditionReachable, 0.01, &path), 0);
     assert_int_equal(path.evidence, kSCNetworkReachabilityEvidenceSocket);
-    assert_int_equal(pthread_create(&thread, NULL, wait_until_reachable, (void *)(uintptr_t)target), 0);
+    pthread_t thread = unit_thread(wait_until_reachable, (void *)(uintptr_t)target);
     namespace_ip("route add default via 192.0.2.1");
     assert_int_equal(pthread_join(thread, NULL), 0);
     unit_expect_no_complaint();
@@ -678,8 +665,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, without_ipv6_there_is_no_route)
     localhost = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     EXPECT(localhost, R | L, None);
     SCNetworkReachabilityRelease(localhost);
-    namespace_ip("route delete default");
-    EXPECT_ADDRESS("::", 0, NoRoute);
+    AFTER("route delete default", EXPECT_ADDRESS("::", 0, NoRoute));
 }
 
 static sem_t created;
@@ -694,11 +680,9 @@ static void *create_loop(void *unused)
 /* As on a kernel that runs modprobe(8) for each such socket and finds no module. */
 static int load_no_module(int domain, int type, int protocol)
 {
-    pthread_t thread;
-
     if (domain != AF_INET6)
         return socket(domain, type, protocol);
-    assert_int_equal(pthread_create(&thread, NULL, create_loop, NULL), 0);
+    pthread_t thread = unit_thread(create_loop, NULL);
     time_limit_await(&created, "Create waits");
     pthread_join(thread, NULL);
     errno = EAFNOSUPPORT;
@@ -715,11 +699,8 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, create_does_not_wait_for_the_module_of_ipv6)
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, without_any_socket_there_is_an_error)
 {
-    SCOPED_TARGET ipv4 = expect_target("192.0.2.9");
-    SCOPED_TARGET ipv6 = expect_target("2001:db8::9");
-    SCOPED_TARGET any = expect_target("::");
-    SCOPED_TARGET bound = expect_bound("192.0.2.9", "a");
-    SCOPED_TARGET pair = expect_pair("192.0.2.2", "192.0.2.9");
+    SCOPED_TARGET ipv4 = expect_target("192.0.2.9"), ipv6 = expect_target("2001:db8::9"), any = expect_target("::");
+    SCOPED_TARGET bound = expect_bound("192.0.2.9", "a"), pair = expect_pair("192.0.2.2", "192.0.2.9");
     impose(DENIAL_INTERNET);
     expect_failure(ipv4, EPERM);
     expect_failure(ipv6, EPERM);

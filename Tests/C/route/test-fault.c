@@ -115,10 +115,8 @@ static void expect_changes_without_links(ssize_t (*send_some)(int fd, const void
         assert_non_null(faults_disarm());
         namespace_ip("route del 203.0.113.0/24");
     }
-    namespace_ip("route del default");
-    EXPECT_CHANGE(&watcher, 0);
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("route del default", EXPECT_CHANGE(&watcher, 0));
+    AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&watcher, R));
     faults_send = NULL;
     watcher_stop(&watcher);
 }
@@ -144,8 +142,7 @@ TEST(a_kernel_without_ipv6_has_no_ipv6_route)
     SCNetworkReachabilityRelease(localhost);
     EXPECT_ADDRESS("2001:db8::9", 0, NoRoute);
     EXPECT_ADDRESS("0.0.0.0", R, None);
-    namespace_ip("route del default");
-    EXPECT_ADDRESS("0.0.0.0", 0, NoRoute);
+    AFTER("route del default", EXPECT_ADDRESS("0.0.0.0", 0, NoRoute));
     faults_send = NULL;
 }
 
@@ -178,8 +175,7 @@ static const struct opening_row {
 TEST_EACH(rules_that_were_read_before_the_socket_was_opened_are_read_again, opening_rows)
 {
     descriptors_read(&programs);
-    SCOPED_TARGET target = expect_target("198.51.100.1");
-    SCOPED_TARGET other = expect_target("198.51.100.2");
+    SCOPED_TARGET target = expect_target("198.51.100.1"), other = expect_target("198.51.100.2");
     other_target = other;
     for (unsigned i = 0; i < row->before; i++) {
         descriptors_close_others(&programs);
@@ -272,7 +268,6 @@ TEST_EACH(a_lost_reply_to_a_batch_makes_no_callback, batch_rows)
         assert_int_equal(watcher.calls, 0);
         assert_true(nth > 4 || struck);
     }
-    watcher_stop(&watcher);
 }
 
 /* With the lost message, the table of links is lost, too. The queries for the interfaces without the chosen route go to

@@ -450,8 +450,7 @@ TEST_EACH(a_flow_is_incomplete_if_a_rule_selects_by_what_it_does_not_say, rules)
 
 TEST(an_unreachable_flow_can_be_incomplete)
 {
-    namespace_ip("rule add ipproto tcp dport 443 table 100");
-    EXPECT_ADDRESS(FAR4, 0, NoRoute);
+    AFTER("rule add ipproto tcp dport 443 table 100", EXPECT_ADDRESS(FAR4, 0, NoRoute));
     expect_incomplete(&(struct flow_case){ .remote = FAR4 }, true);
 }
 
@@ -525,11 +524,9 @@ TEST(a_pair_reports_that_its_flow_is_incomplete)
                   target_of(&(struct flow_case){ .remote = FAR4, .options = kSCNetworkReachabilityOptionNotifyPath }));
     assert_int_equal(pair.calls, 0); /* the first evaluation does not read the rules, and that is no change */
     assert_int_equal(expect_path_of(pair.target).flow, kSCNetworkReachabilityFlowIncomplete);
-    namespace_ip("rule del ipproto tcp dport 443 prohibit");
-    EXPECT_CHANGE(&pair, R);
+    AFTER("rule del ipproto tcp dport 443 prohibit", EXPECT_CHANGE(&pair, R));
     assert_int_equal(expect_path_of(pair.target).flow, 0);
-    namespace_ip("rule add ipproto tcp dport 443 prohibit");
-    EXPECT_CHANGE(&pair, R);
+    AFTER("rule add ipproto tcp dport 443 prohibit", EXPECT_CHANGE(&pair, R));
     EXPECT_QUIET(&silent);
 }
 

@@ -28,8 +28,7 @@ static void add_running_pair(const char *name, const char *peer)
 TEST(loopback_is_not_a_local_network)
 {
     EXPECT_ADDRESS(LOCAL_WIFI, 0, NoRoute);
-    namespace_ip("link set dev lo up");
-    EXPECT_ADDRESS(LOCAL_WIFI, 0, NoRoute);
+    AFTER("link set dev lo up", EXPECT_ADDRESS(LOCAL_WIFI, 0, NoRoute));
 }
 
 TEST(an_interface_that_is_down_is_the_reason)
@@ -53,8 +52,7 @@ TEST(the_running_interface_with_the_lowest_index_counts)
     add_running_pair("a", "b");
     EXPECT(target, R | D, None, .interface = "b", .gateway = "none");
     assert_int_equal(expect_path_of(target).interfaceType, kSCNetworkReachabilityInterfaceTypeVirtual);
-    namespace_ip("link delete dev a");
-    EXPECT(target, 0, NoRoute);
+    AFTER("link delete dev a", EXPECT(target, 0, NoRoute));
 }
 
 TEST(an_interface_with_carrier_counts_before_a_lower_index_without)
@@ -77,8 +75,7 @@ TEST(a_point_to_point_interface_is_no_network)
 TEST(routes_do_not_count)
 {
     add_running_pair("a", "b");
-    namespace_ip("address add 192.0.2.2/24 dev a; route add default via 192.0.2.1");
-    EXPECT_ADDRESS(LOCAL_WIFI, R | D, None);
+    AFTER("address add 192.0.2.2/24 dev a; route add default via 192.0.2.1", EXPECT_ADDRESS(LOCAL_WIFI, R | D, None));
     namespace_ip("route add blackhole 169.254.0.0/16");
     EXPECT_ADDRESS(LOCAL_WIFI, R | D, None);
     EXPECT_ADDRESS("::ffff:169.254.0.0", R | D, None);
@@ -107,13 +104,10 @@ TEST(changes_of_links_are_reported)
     add_running_pair("a", "b");
     EXPECT_END(&watcher, R | D);
     EXPECT_INTERFACE(watcher.target, "b");
-    namespace_ip("link set dev a down");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("link set dev a down", EXPECT_CHANGE(&watcher, 0));
     EXPECT(watcher.target, 0, NoCarrier);
-    namespace_ip("link set dev a up");
-    EXPECT_END(&watcher, R | D);
-    namespace_ip("link delete dev a");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("link set dev a up", EXPECT_END(&watcher, R | D));
+    AFTER("link delete dev a", EXPECT_CHANGE(&watcher, 0));
     EXPECT(watcher.target, 0, NoRoute);
 }
 
@@ -123,8 +117,7 @@ TEST(a_change_of_the_interface_is_reported)
     add_running_pair("c", "d");
     watcher_start(&watcher, expect_target(LOCAL_WIFI));
     EXPECT_INTERFACE(watcher.target, "b");
-    namespace_ip("link delete dev a");
-    EXPECT_CHANGE_OVER(&watcher, R | D, "d");
+    AFTER("link delete dev a", EXPECT_CHANGE_OVER(&watcher, R | D, "d"));
 }
 
 TEST(a_target_is_evaluated_when_it_is_scheduled)

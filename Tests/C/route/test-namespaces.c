@@ -95,9 +95,8 @@ static SCNetworkReachabilityRef make_on_a_thread(int fd, const char *address)
 {
     struct creation creation = { .fd = fd, .address = address };
     void *target = NULL;
-    pthread_t thread;
+    pthread_t thread = unit_thread(create_there, &creation);
 
-    assert_int_equal(pthread_create(&thread, NULL, create_there, &creation), 0);
     assert_int_equal(pthread_join(thread, &target), 0);
     assert_non_null(target);
     return target;
@@ -213,14 +212,12 @@ TEST(a_scheduler_serves_targets_of_all_namespaces)
 
     for_each_part(i)
     {
-        SCNetworkReachabilityContext context = { .info = &record[i] };
-
         assert_int_equal(sem_init(&record[i].called, 0, 0), 0);
         namespace_go(world.parts[i]);
         assert_int_equal(writer_open(&writers[i]), 0);
         namespace_go(world.home);
         targets[i] = make_on_this_thread(world.parts[i], "198.51.100.7");
-        assert_true(SCNetworkReachabilitySetCallback(targets[i], record_call, &context));
+        expect_callback_set(targets[i], record_call, &record[i]);
         assert_true(SCNetworkReachabilitySetScheduler(targets[i], &scheduler));
     }
     for (int round = 0; round < 20; round++)
@@ -598,11 +595,10 @@ static void release_inside(SCNetworkReachabilityRef target, SCNetworkReachabilit
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_released_in_its_own_callback)
 {
     int calls = 0;
-    SCNetworkReachabilityContext context = { .info = &calls };
     int fd = mortal_open("w");
     SCNetworkReachabilityRef target = make_on_this_thread(fd, "127.0.0.1");
 
-    assert_true(SCNetworkReachabilitySetCallback(target, release_inside, &context));
+    expect_callback_set(target, release_inside, &calls);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, world.loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
     IP(fd, "link set dev lo up");
@@ -644,10 +640,9 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_with_the_thread_whose_loop_ha
 {
     struct creation creation = { .address = "192.0.2.9" };
     void *left = NULL;
-    pthread_t thread;
 
     creation.fd = mortal_open("w");
-    assert_int_equal(pthread_create(&thread, NULL, leave_scheduled, &creation), 0);
+    pthread_t thread = unit_thread(leave_scheduled, &creation);
     assert_int_equal(pthread_join(thread, &left), 0);
     assert_non_null(left);
     expect_alive("w"); /* the descriptor holds it */
@@ -672,7 +667,6 @@ static void release_on_the_scheduler(SCNetworkReachabilityRef target, SCNetworkR
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_leaves_its_scheduler)
 {
     struct release release = { .right = false };
-    SCNetworkReachabilityContext context = { .info = &release };
 
     assert_int_equal(sem_init(&release.done, 0, 0), 0);
     for (int inside = 0; inside < 2; inside++) {
@@ -680,7 +674,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_leaves_i
         SCNetworkReachabilityRef target = make_on_this_thread(fd, "127.0.0.1");
 
         if (inside)
-            assert_true(SCNetworkReachabilitySetCallback(target, release_on_the_scheduler, &context));
+            expect_callback_set(target, release_on_the_scheduler, &release);
         assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
         expect_alive("w");
         if (inside) {
@@ -702,9 +696,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_leaves_i
 /* A new namespace may get the inode number of a deleted one. The library keeps no state of the old one. */
 TEST_WITH(begin_alone, end_alone, many_namespaces_are_made_and_deleted)
 {
-    struct descriptors before;
-
-    descriptors_read(&before);
+    const struct descriptors before = descriptors_now();
     for (int i = 0; i < 8; i++) {
         const int fd = mortal_open("w");
 
@@ -805,9 +797,7 @@ static void must_watch(SCNetworkReachabilityRef target, struct writer *writer)
 
 static void must_be_refused(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 {
-    struct descriptors before;
-
-    descriptors_read(&before);
+    const struct descriptors before = descriptors_now();
     for (int i = 0; i < 3; i++) {
         MUST(!schedule(target, loop));
         MUST(SCError() == EPERM);

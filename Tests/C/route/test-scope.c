@@ -143,8 +143,7 @@ TEST(ipv4_out_of_an_interface_with_a_default_route)
         { "192.0.2.127", "a", R | D, "a" },
     };
 
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_ROWS(rows);
+    AFTER("route add default via 192.0.2.1", EXPECT_ROWS(rows));
 }
 
 TEST(ipv4_multicast_has_its_own_route)
@@ -154,8 +153,7 @@ TEST(ipv4_multicast_has_its_own_route)
         { "239.1.2.3", "c", R | D, "c" },    { "239.1.2.3", "a", R | D, "a" },
     };
 
-    namespace_ip("route add default via 192.0.2.1; route add 224.0.0.0/4 dev c");
-    EXPECT_ROWS(rows);
+    AFTER("route add default via 192.0.2.1; route add 224.0.0.0/4 dev c", EXPECT_ROWS(rows));
 }
 
 /* As in the kernel, a scope counts if the address needs one. Without a scope, sendto(2) and the library choose an
@@ -263,14 +261,11 @@ static void begin_waiting(const char *zone, uint32_t scope)
 TEST(a_zone_by_number_waits_for_its_interface)
 {
     begin_waiting("77", 77);
-    namespace_ip("link set dev z down");
-    EXPECT_END(&unicast, 0, &multicast, 0);
+    AFTER("link set dev z down", EXPECT_END(&unicast, 0, &multicast, 0));
     namespace_ip("link set dev z name other"); /* a number is not a name */
-    namespace_ip("link set dev other up");
-    EXPECT_END(&unicast, R | D, &multicast, R | D);
+    AFTER("link set dev other up", EXPECT_END(&unicast, R | D, &multicast, R | D));
     EXPECT_INTERFACE(unicast.target, "other");
-    namespace_ip("link delete dev other");
-    EXPECT_END(&unicast, 0, &multicast, 0);
+    AFTER("link delete dev other", EXPECT_END(&unicast, 0, &multicast, 0));
     EXPECT(unicast.target, 0, InterfaceMissing);
 }
 
@@ -278,8 +273,7 @@ TEST(a_zone_by_name_waits_for_its_interface)
 {
     begin_waiting("z", 0);
     expect_scope(unicast.target, if_nametoindex("z"));
-    namespace_ip("link set dev z down; link set dev z name other");
-    EXPECT_END(&unicast, 0, &multicast, 0);
+    AFTER("link set dev z down; link set dev z name other", EXPECT_END(&unicast, 0, &multicast, 0));
     EXPECT(unicast.target, 0, InterfaceMissing);
     expect_scope(unicast.target, 0);
     namespace_ip("link set dev c down; link set dev c name z; link set dev z up");
@@ -289,8 +283,6 @@ TEST(a_zone_by_name_waits_for_its_interface)
 
 TEST(two_interfaces_are_refused)
 {
-    char zone_a[40];
-
     assert_null(named_and_bound("fe80::1%a", "c"));
     assert_int_equal(SCError(), kSCStatusInvalidArgument);
     assert_null(named_and_bound("ff02::fb%nosuch", "a"));
@@ -298,7 +290,7 @@ TEST(two_interfaces_are_refused)
     EXPECT_ONCE(named_and_bound("fe80::1%a", "a"), R | D, None);
     EXPECT_ONCE(named_and_bound("fe80::1", "a"), R | D, None);
     /* The number of a missing interface is accepted. */
-    snprintf(zone_a, sizeof zone_a, "fe80::1%%%u", if_nametoindex("a"));
+    const char *zone_a = unit_text("fe80::1%%%u", if_nametoindex("a"));
     EXPECT_ONCE(named_and_bound(zone_a, "a"), R | D, None);
     EXPECT_ONCE(named_and_bound(zone_a, "c"), 0, NoRoute);
     EXPECT_BOUND("fe80::1%a", "c", 0, NoRoute);

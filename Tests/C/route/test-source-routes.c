@@ -107,10 +107,8 @@ TEST(a_route_from_another_prefix_does_not_count)
 TEST(a_route_without_a_prefix_is_preferred_only_if_it_accepts_packets)
 {
     add_default();
-    namespace_ip("-6 route add unreachable default metric 4096");
-    EXPECT_ADDRESS(TARGET, R, None);
-    namespace_ip("-6 route add prohibit 2001:db8:1::/64");
-    EXPECT_ADDRESS(TARGET, 0, RouteProhibited);
+    AFTER("-6 route add unreachable default metric 4096", EXPECT_ADDRESS(TARGET, R, None));
+    AFTER("-6 route add prohibit 2001:db8:1::/64", EXPECT_ADDRESS(TARGET, 0, RouteProhibited));
 }
 
 /* Without a route, the kernel chooses among the addresses of all links: the one that is most like the destination. */
@@ -182,22 +180,16 @@ TEST_EACH(comes_and_goes, appearances)
         namespace_ip("-6 %s", row->remove);
         EXPECT_CHANGE(&watcher, 0);
     }
-    watcher_stop(&watcher);
 }
 
 TEST(the_address_of_a_source_specific_route_comes_and_goes)
 {
     namespace_ip("-6 route add default from 2001:db8:f::/64 via " GATEWAY);
     watcher_start(&watcher, expect_target(TARGET));
-    namespace_ip("address add 2001:db8:f::2/128 dev a nodad preferred_lft 0");
-    EXPECT_QUIET(&watcher);
-    namespace_ip("address delete 2001:db8::2/64 dev a");
-    EXPECT_CHANGE(&watcher, R);
-    namespace_ip("address delete 2001:db8:f::2/128 dev a");
-    EXPECT_CHANGE(&watcher, 0);
-    namespace_ip("address add 2001:db8:f::3/128 dev a nodad");
-    EXPECT_CHANGE(&watcher, R);
-    watcher_stop(&watcher);
+    AFTER("address add 2001:db8:f::2/128 dev a nodad preferred_lft 0", EXPECT_QUIET(&watcher));
+    AFTER("address delete 2001:db8::2/64 dev a", EXPECT_CHANGE(&watcher, R));
+    AFTER("address delete 2001:db8:f::2/128 dev a", EXPECT_CHANGE(&watcher, 0));
+    AFTER("address add 2001:db8:f::3/128 dev a nodad", EXPECT_CHANGE(&watcher, R));
 }
 
 TEST(the_default_path_follows_a_source_specific_route)
@@ -208,7 +200,6 @@ TEST(the_default_path_follows_a_source_specific_route)
     EXPECT_CHANGE(&watcher, R);
     namespace_ip("-6 route delete default from " PREFIX);
     EXPECT_CHANGE(&watcher, 0);
-    watcher_stop(&watcher);
 }
 
 /* After the first evaluation, which reads whether there are such routes. */
@@ -284,8 +275,7 @@ TEST(many_targets_take_a_route_by_a_rule_for_their_source)
     namespace_ip("-6 rule add from " PREFIX " table 100");
     expect_changes(TARGETS);
     crowd_expect_all(R);
-    namespace_ip("address delete 2001:db8::2/64 dev a");
-    expect_changes(TARGETS);
+    AFTER("address delete 2001:db8::2/64 dev a", expect_changes(TARGETS));
     crowd_expect_all(0);
 }
 
@@ -295,11 +285,9 @@ TEST(an_address_gives_many_targets_a_source_specific_route)
     namespace_ip("address delete 2001:db8::2/64 dev a");
     crowd_watch_ipv6(TARGETS);
     for (unsigned i = 0; i < 2; i++) {
-        namespace_ip("address add 2001:db8:f::2/128 dev lo nodad");
-        expect_changes(TARGETS);
+        AFTER("address add 2001:db8:f::2/128 dev lo nodad", expect_changes(TARGETS));
         crowd_expect_all(R);
-        namespace_ip("address delete 2001:db8:f::2/128 dev lo");
-        expect_changes(TARGETS);
+        AFTER("address delete 2001:db8:f::2/128 dev lo", expect_changes(TARGETS));
         crowd_expect_all(0);
     }
 }
@@ -378,10 +366,7 @@ TEST(a_denied_dump_is_not_repeated)
     add_routes(1000);
     crowd_route(true, "::/0", GATEWAY);
     for (unsigned i = 0; i < TARGETS; i++) {
-        char address[64];
-
-        snprintf(address, sizeof address, "2001:db8:1::%x", 1 + i);
-        crowd_watch(i, address);
+        crowd_watch(i, unit_text("2001:db8:1::%x", 1 + i));
     }
     socket_faults.denies_netlink = true;
     (void)crowd_settle();
@@ -401,7 +386,6 @@ TEST(a_source_specific_route_counts_in_a_large_table)
     EXPECT_QUIET(&watcher);
     namespace_ip("-6 route delete 2002::/16 from " PREFIX);
     EXPECT_CHANGE(&watcher, 0);
-    watcher_stop(&watcher);
 }
 
 /* They share an answer until they lose their route, as the loop does not know the other one. */
@@ -415,8 +399,7 @@ TEST(many_targets_take_a_source_specific_route_in_a_large_table)
     crowd_route(false, "2001:db8:1::/64", GATEWAY);
     expect_changes(TARGETS);
     crowd_expect_all(0);
-    namespace_ip("address delete 2001:db8::2/64 dev a; address add 2001:db8:f::2/128 dev lo nodad");
-    expect_changes(TARGETS);
+    AFTER("address delete 2001:db8::2/64 dev a; address add 2001:db8:f::2/128 dev lo nodad", expect_changes(TARGETS));
     crowd_expect_all(R);
 }
 
@@ -494,8 +477,7 @@ TEST(one_socket_serves_many_questions)
 /* Each question finds its own route, over its own interface, with its own source. */
 TEST(nothing_of_one_question_counts_for_the_next)
 {
-    SCOPED_TARGET target = expect_target(TARGET);
-    SCOPED_TARGET first = expect_bound(TARGET, "a");
+    SCOPED_TARGET target = expect_target(TARGET), first = expect_bound(TARGET, "a");
     SCOPED_TARGET second = expect_bound("2001:db8:d::1", "c");
 
     namespace_add_second_pair();

@@ -72,18 +72,12 @@ TEST(tunnel_routes_are_added_and_deleted)
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
     watcher_start(&watcher, target);
     assert_int_equal(expect_flags_of(target), R | D);
-    namespace_ip("route delete 198.51.100.0/24");
-    EXPECT_CHANGE(&watcher, 0);
-    namespace_ip("route add 198.51.100.8/30 via 203.0.113.1");
-    EXPECT_CHANGE(&watcher, R | D);
-    namespace_ip("link set dev c down");
-    EXPECT_CHANGE(&watcher, 0);
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&watcher, R | D);
-    namespace_ip("rule add to 198.51.100.9 priority 5 prohibit");
-    EXPECT_CHANGE(&watcher, 0);
-    namespace_ip("rule delete priority 5");
-    EXPECT_CHANGE(&watcher, R | D);
+    AFTER("route delete 198.51.100.0/24", EXPECT_CHANGE(&watcher, 0));
+    AFTER("route add 198.51.100.8/30 via 203.0.113.1", EXPECT_CHANGE(&watcher, R | D));
+    AFTER("link set dev c down", EXPECT_CHANGE(&watcher, 0));
+    AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&watcher, R | D));
+    AFTER("rule add to 198.51.100.9 priority 5 prohibit", EXPECT_CHANGE(&watcher, 0));
+    AFTER("rule delete priority 5", EXPECT_CHANGE(&watcher, R | D));
 }
 
 /* No other target is scheduled. */
@@ -146,10 +140,8 @@ TEST(a_tunnel_may_lie_in_another)
     namespace_set_up("u");
     watcher_start(&watcher, target);
     assert_int_equal(expect_flags_of(target), R | D);
-    namespace_ip("link set dev a down");
-    EXPECT_CHANGE(&watcher, 0);
-    namespace_ip("link set dev a up");
-    EXPECT_END(&watcher, R | D);
+    AFTER("link set dev a down", EXPECT_CHANGE(&watcher, 0));
+    AFTER("link set dev a up", EXPECT_END(&watcher, R | D));
 }
 
 TEST(the_default_path_may_be_a_tunnel)
@@ -161,8 +153,7 @@ TEST(the_default_path_may_be_a_tunnel)
     namespace_ip("route add default via 10.7.0.2");
     watcher_start(&watcher, expect_target("0.0.0.0"));
     assert_int_equal(expect_flags_of(watcher.target), R);
-    namespace_ip("link set dev a down");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("link set dev a down", EXPECT_CHANGE(&watcher, 0));
 }
 
 /* A dead tunnel is like a dead link: another route is used. */
@@ -175,8 +166,7 @@ TEST(another_route_to_the_endpoint_takes_over)
     namespace_ip("route add default via 10.7.0.2; route add default via 2001:db8:c::1");
     target = expect_target("0.0.0.0");
     EXPECT(target, R, None, .interface = "v");
-    namespace_ip("link set dev a down");
-    EXPECT(target, R, None, .interface = "c");
+    AFTER("link set dev a down", EXPECT(target, R, None, .interface = "c"));
     SCNetworkReachabilityRelease(target);
 }
 
@@ -196,8 +186,7 @@ TEST(another_leg_to_the_endpoint_takes_over)
         EXPECT(target, R, None, .interface = "c");
         watcher_start(&watcher, target);
         assert_int_equal(expect_flags_of(target), R);
-        namespace_ip("link set dev c down");
-        EXPECT_END(&watcher, 0);
+        AFTER("link set dev c down", EXPECT_END(&watcher, 0));
         watcher_stop(&watcher);
     }
 }
@@ -206,10 +195,7 @@ TEST(another_leg_to_the_endpoint_takes_over)
 static void expect_reached(const char *legs)
 {
     for (int i = 1; i <= 16; i++) {
-        char text[64];
-
-        snprintf(text, sizeof text, "2001:db8:1::%x", i);
-        SCOPED_TARGET target = expect_target(text);
+        SCOPED_TARGET target = expect_target(unit_text("2001:db8:1::%x", i));
         expect_result(target, R, kSCNetworkReachabilityReasonNone, NULL, legs, i);
     }
 }
@@ -229,8 +215,7 @@ TEST(a_refused_leg_is_skipped)
         SCNetworkReachabilityRelease(target);
         namespace_ip("address add 2001:db8:7::1/64 dev v nodad");
         namespace_ip("route add 2001:db8:1::/48 %s", legs[i]);
-        namespace_ip("-6 rule add oif a priority 5 prohibit");
-        expect_reached(legs[i]);
+        AFTER("-6 rule add oif a priority 5 prohibit", expect_reached(legs[i]));
     }
 }
 

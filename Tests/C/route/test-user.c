@@ -78,8 +78,7 @@ TEST_BY(child_run, the_effective_user_counts_for_routes_that_a_socket_finds)
     SCOPED_TARGET target = expect_target("2001:db8:7::7");
 
     namespace_ip("-6 route delete default; -6 route add default via 2001:db8::1 table 100");
-    namespace_ip("-6 rule add from 2001:db8::/64 uidrange 1000-1000 table 100");
-    EXPECT(target, 0, NoRoute);
+    AFTER("-6 rule add from 2001:db8::/64 uidrange 1000-1000 table 100", EXPECT(target, 0, NoRoute));
     become(0, USER);
     EXPECT(target, R, None);
     become(0, 0);

@@ -257,8 +257,7 @@ TEST(waiting_threads_do_not_delay_other_calls)
 
     second.unscheduled = expect_target("192.0.2.9");
     second.scheduled = expect_target("2001:db8::9");
-    SCOPED_TARGET served = expect_target("198.51.100.7");
-    SCOPED_TARGET local = expect_target("169.254.0.0");
+    SCOPED_TARGET served = expect_target("198.51.100.7"), local = expect_target("169.254.0.0");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(second.scheduled, second.loop, kSCRunLoopDefaultMode));
     atomic_store(&is_watched, true);
 

@@ -87,9 +87,7 @@ WRAP(int, genetlink_query, struct genetlink *genetlink, uint8_t command, uint16_
 /* Makes a link with a route to 10.N.0.0/16. */
 static void add_link(int n)
 {
-    char name[16];
-
-    snprintf(name, sizeof name, "wg%d", n);
+    const char *name = unit_text("wg%d", n);
     tuns[n] = namespace_require_tun(name);
     namespace_ip("address add 10.%d.0.1/16 dev %s", n, name);
 }
@@ -122,10 +120,7 @@ static unsigned reads_with(int count)
     SCOPED_LOOP loop = SCRunLoopCreate();
 
     for (int i = 0; i < count; i++) {
-        char address[32];
-
-        snprintf(address, sizeof address, "10.%d.0.%d", 1 + i % 2, 2 + i);
-        targets[i] = expect_target(address);
+        targets[i] = expect_target(unit_text("10.%d.0.%d", 1 + i % 2, 2 + i));
         assert_true(SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
     }
     link_reads = socket_reads = 0;
@@ -152,11 +147,9 @@ TEST(each_round_reads_the_links_again)
 
     watcher_start(&watcher, expect_target("10.1.0.9"));
     endpoint = "203.0.113.1";
-    namespace_ip("route add 10.1.0.8/30 dev wg1");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("route add 10.1.0.8/30 dev wg1", EXPECT_CHANGE(&watcher, 0));
     namespace_ip("route add 203.0.113.1 via 192.0.2.1"); /* to the new endpoint */
     EXPECT_CHANGE(&watcher, R | T);
-    watcher_stop(&watcher);
 }
 
 /* ---- Where packets leave ---------------------------------------------------------------------------------------- */

@@ -24,9 +24,7 @@ void bench_called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fl
 
 void bench_set_callback(struct bench *bench)
 {
-    SCNetworkReachabilityContext context = { .info = bench };
-
-    assert_true(SCNetworkReachabilitySetCallback(bench->target, bench_called, &context));
+    expect_callback_set(bench->target, bench_called, bench);
 }
 
 void bench_schedule(struct bench *bench)

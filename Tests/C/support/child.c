@@ -83,13 +83,20 @@ void child_expect_killed(pid_t pid)
         fail_msg("a child was to be killed, and ended with wait status 0x%x", (unsigned)status);
 }
 
-void child_run(void (*body)(void))
+bool child_begin(void)
 {
     pid_t pid;
 
-    if (child_fork(&pid)) {
+    if (child_fork(&pid))
+        return true;
+    child_expect_end(pid);
+    return false;
+}
+
+void child_run(void (*body)(void))
+{
+    if (child_begin()) {
         body();
         child_end();
     }
-    child_expect_end(pid);
 }

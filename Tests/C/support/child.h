@@ -13,6 +13,9 @@
 /* Forks; true in the child. From any thread. */
 bool child_fork(pid_t *ret);
 
+/* Forks; true in the child. In the parent it returns when the child has ended, as child_expect_end. */
+bool child_begin(void);
+
 /* Ends the child with status 0, by _exit(2): a leak check would report what the child inherited. */
 _Noreturn void child_end(void);
 

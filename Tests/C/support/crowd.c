@@ -34,10 +34,8 @@ static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
 
 void crowd_watch(unsigned i, const char *address)
 {
-    SCNetworkReachabilityContext context = { .info = &crowd.flags[i] };
-
     crowd.targets[i] = expect_target(address);
-    assert_true(SCNetworkReachabilitySetCallback(crowd.targets[i], note_call, &context));
+    expect_callback_set(crowd.targets[i], note_call, &crowd.flags[i]);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(crowd.targets[i], crowd.loop, kSCRunLoopDefaultMode));
     crowd.flags[i] = expect_flags_of(crowd.targets[i]);
 }

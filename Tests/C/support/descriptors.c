@@ -24,6 +24,14 @@ void descriptors_read(struct descriptors *ret)
     }
 }
 
+struct descriptors descriptors_now(void)
+{
+    struct descriptors now;
+
+    descriptors_read(&now);
+    return now;
+}
+
 void descriptors_expect(const struct descriptors *then)
 {
     struct descriptors now;

@@ -14,6 +14,7 @@ struct descriptors {
 };
 
 void descriptors_read(struct descriptors *ret);
+struct descriptors descriptors_now(void);
 
 /* Fails the test unless the same descriptors are open now. */
 void descriptors_expect(const struct descriptors *then);

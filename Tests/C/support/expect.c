@@ -92,6 +92,14 @@ SCNetworkReachabilityRef expect_option(const char *address, uint32_t option)
     return made(SCNetworkReachabilityCreateWithOptions(NULL, &options));
 }
 
+void expect_callback_set(SCNetworkReachabilityRef target, SCNetworkReachabilityCallBack callback, void *info)
+{
+    SCNetworkReachabilityContext context = { .info = info };
+
+    if (!SCNetworkReachabilitySetCallback(target, callback, &context))
+        fail_msg("no callback: %s", SCErrorString(SCError()));
+}
+
 SCNetworkReachabilityFlags expect_flags_of(SCNetworkReachabilityRef target)
 {
     SCNetworkReachabilityFlags flags = 0xdeadbeef;

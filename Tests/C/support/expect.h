@@ -30,6 +30,9 @@ SCNetworkReachabilityRef expect_bound(const char *address, const char *interface
 SCNetworkReachabilityRef expect_bound_pair(const char *local, const char *remote, const char *interface);
 SCNetworkReachabilityRef expect_option(const char *address, uint32_t option);
 
+/* Sets the callback, and the pointer that it gets. */
+void expect_callback_set(SCNetworkReachabilityRef target, SCNetworkReachabilityCallBack callback, void *info);
+
 SCNetworkReachabilityFlags expect_flags_of(SCNetworkReachabilityRef target);
 SCNetworkReachabilityPath expect_path_of(SCNetworkReachabilityRef target);
 

@@ -42,6 +42,13 @@ bool namespace_drop_privilege(bool to_other_user);
  * failure fails the test and prints the output. */
 __attribute__((format(printf, 1, 2))) void namespace_ip(const char *format, ...);
 
+/* A step of a test, which changes the network, and what follows: AFTER("route delete default", EXPECT_QUIET(&one)); */
+#define AFTER(commands, ...) \
+    do { \
+        namespace_ip(commands); \
+        __VA_ARGS__; \
+    } while (0)
+
 /* The same for a command that may fail (this kernel may lack a kind of device). Returns whether it succeeded. */
 __attribute__((format(printf, 1, 2))) bool namespace_try_ip(const char *format, ...);
 

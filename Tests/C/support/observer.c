@@ -30,7 +30,6 @@ static void close_deferred(void *unused)
 
 void observer_open(void)
 {
-    SCNetworkReachabilityContext context = { .info = &observer.called };
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
 
     namespace_require_pair();
@@ -39,7 +38,7 @@ void observer_open(void)
     observer.index = writer_index("a");
     assert_int_equal(sem_init(&observer.called, 0, 0), 0);
     observer.target = expect_target("198.51.101.7");
-    assert_true(SCNetworkReachabilitySetCallback(observer.target, called, &context));
+    expect_callback_set(observer.target, called, &observer.called);
     if (!SCNetworkReachabilitySetScheduler(observer.target, &scheduler))
         fail_msg("not scheduled: %s", SCErrorString(SCError()));
     observer.close = unit_defer(close_deferred, NULL);

@@ -46,6 +46,27 @@ bool unit_is_under(const char *tool)
     return under != NULL && (tool == NULL || strcmp(under, tool) == 0);
 }
 
+const char *unit_text(const char *format, ...)
+{
+    static _Thread_local char texts[16][256];
+    static _Thread_local unsigned count;
+    char *text = texts[count++ % 16];
+    va_list arguments;
+
+    va_start(arguments, format);
+    assert_in_range(vsnprintf(text, sizeof texts[0], format, arguments), 0, sizeof texts[0] - 1);
+    va_end(arguments);
+    return text;
+}
+
+pthread_t unit_thread(void *(*run)(void *), void *argument)
+{
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, run, argument), 0);
+    return thread;
+}
+
 void unit_check(int error, const char *what)
 {
     if (error != 0)

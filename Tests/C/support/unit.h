@@ -101,6 +101,12 @@ void *unit_cancel(struct unit_deferral *deferral); /* returns the argument */
  * slower. */
 bool unit_is_under(const char *tool);
 
+/* A short text, which lasts until the thread has made 15 others. */
+__attribute__((format(printf, 1, 2))) const char *unit_text(const char *format, ...);
+
+/* Starts a thread. */
+pthread_t unit_thread(void *(*run)(void *), void *argument);
+
 /* Fails the test if a call that returns an errno has failed. */
 void unit_check(int error, const char *what);
 

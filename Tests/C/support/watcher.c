@@ -43,13 +43,12 @@ static void stop_scheduled(void *argument)
 
 void watcher_schedule_on(struct watcher *watcher, SCNetworkReachabilityRef target, SCRunLoopRef loop)
 {
-    SCNetworkReachabilityContext context = { .info = watcher };
     struct scheduled *scheduled = malloc(sizeof *scheduled);
 
     assert_non_null(scheduled);
     *watcher = (struct watcher){ .target = target, .loop = SCRunLoopRetain(loop) };
     assert_non_null(watcher->loop);
-    assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
+    expect_callback_set(target, called, watcher);
     if (!SCNetworkReachabilityScheduleWithRunLoop(target, watcher->loop, kSCRunLoopDefaultMode))
         fail_msg("not scheduled: %s", SCErrorString(SCError()));
     *scheduled = (struct scheduled){ target, watcher->loop };

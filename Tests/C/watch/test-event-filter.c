@@ -174,8 +174,7 @@ TEST(many_targets_in_many_prefixes_are_covered)
         add_route(text);
         EXPECT_CHANGE(&others[i], 0);
     }
-    namespace_ip("route replace default dev a");
-    EXPECT_CHANGE(&watcher, R | D);
+    AFTER("route replace default dev a", EXPECT_CHANGE(&watcher, R | D));
     for (unsigned i = 0; i < 200; i++)
         watcher_stop(&others[i]);
 }
@@ -193,7 +192,6 @@ TEST(a_target_that_is_scheduled_later_is_watched)
     EXPECT_CHANGE(&later, R);
     add_route("198.51.100.0/24");
     EXPECT_CHANGE(&watcher, 0);
-    watcher_stop(&later);
 }
 
 TEST(a_target_that_is_unscheduled_no_longer_wakes)
@@ -268,7 +266,6 @@ TEST(the_path_of_a_tunnel_depends_on_the_routes_to_its_remote_address)
     EXPECT_CHANGE(&inner, 0);
     remove_route("203.0.113.0/24");
     EXPECT_CHANGE(&inner, R | D);
-    watcher_stop(&inner);
 }
 
 TEST(a_route_that_changes_before_the_filter_is_removed_counts)
@@ -306,7 +303,6 @@ TEST(if_the_filter_cannot_be_removed_paths_are_evaluated_every_2_s)
     EXPECT_QUIET(&later);
     add_route("203.0.113.0/24");
     EXPECT_CHANGE(&later, 0);
-    watcher_stop(&later);
 }
 
 /* ---- Neighbours ------------------------------------------------------------------------------------------------- */
@@ -348,7 +344,6 @@ TEST(if_the_filter_cannot_be_replaced_a_new_gateway_counts)
     assert_false(idle_loop_is_readable(watcher.loop));
     namespace_ip("neigh change 2001:db8::1 dev a nud failed");
     assert_true(idle_loop_is_readable(watcher.loop));
-    watcher_stop(&later);
 }
 
 /* ---- Neighbours -------------------------------------------------------------------------------------------------- */
@@ -361,8 +356,7 @@ static void expect_failure_is_reported(void)
     namespace_ip("neigh replace 192.0.2.1 lladdr 02:00:00:00:00:01 dev a nud reachable");
     watcher_schedule_on(&later, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyNextHop), watcher.loop);
     EXPECT_QUIET(&later);
-    namespace_ip("neigh replace 192.0.2.1 dev a nud failed");
-    EXPECT_CHANGE(&later, R);
+    AFTER("neigh replace 192.0.2.1 dev a nud failed", EXPECT_CHANGE(&later, R));
     assert_int_equal(expect_path_of(later.target).nextHop, kSCNetworkReachabilityNextHopFailed);
     watcher_stop(&later);
 }

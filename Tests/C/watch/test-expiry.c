@@ -97,10 +97,8 @@ static void set_route(struct entry *entry, enum writer_action action, unsigned s
 
 static void watch(struct entry *entry, SCNetworkReachabilityRef target)
 {
-    SCNetworkReachabilityContext context = { .info = entry };
-
     entry->target = target;
-    assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
+    expect_callback_set(target, called, entry);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     entry->flags = expect_flags_of(target);
 }

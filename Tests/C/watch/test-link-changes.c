@@ -80,16 +80,14 @@ TEST(a_link_that_no_target_uses_costs_no_query)
     namespace_set_carrier("d", "c", false);
     namespace_ip("link set dev d up");
     namespace_set_carrier("d", "c", true);
-    namespace_ip("link set dev c mtu 1400");
-    expect_changes(0, 0);
+    AFTER("link set dev c mtu 1400", expect_changes(0, 0));
 }
 
 TEST(without_a_route_no_link_costs_a_query)
 {
     crowd_watch_ipv4(TARGETS);
     namespace_ip("link add name c type veth peer name d; link set dev c up; link set dev d up");
-    namespace_ip("link set dev a mtu 1400");
-    expect_changes(0, 0);
+    AFTER("link set dev a mtu 1400", expect_changes(0, 0));
     crowd_route(true, "198.51.0.0/16", GATEWAY);
     expect_changes(TARGETS, MANY);
     crowd_expect_all(R);
@@ -100,11 +98,9 @@ enum { EVERY = 2000, CHANGES = 20 };
 /* A change of another link comes after so many queries, less than the targets need. */
 static void change_other_link(void)
 {
-    char address[32];
-
     if (queries % EVERY != 0 || queries > EVERY * CHANGES)
         return;
-    snprintf(address, sizeof address, "10.0.%u.1/32", queries / EVERY);
+    const char *address = unit_text("10.0.%u.1/32", queries / EVERY);
     unit_check(writer_address(&crowd.writer, WRITER_ADD, writer_index("c"), address), address);
 }
 
@@ -120,8 +116,7 @@ TEST(while_targets_are_evaluated_another_link_affects_few_of_them)
     namespace_add_second_pair();
     crowd_watch_ipv6(CROWD_LIMIT);
     at_query = change_other_link;
-    namespace_ip("address add 2001:db8:99::1/64 dev c nodad");
-    expect_changes(0, EVERY * CHANGES / 2);
+    AFTER("address add 2001:db8:99::1/64 dev c nodad", expect_changes(0, EVERY * CHANGES / 2));
 }
 
 TEST(after_their_route_has_gone_no_link_costs_a_query)
@@ -155,8 +150,7 @@ TEST(a_link_that_comes_costs_few_queries_if_ipv6_packets_are_forwarded)
     namespace_sysctl("net.ipv6.conf.all.forwarding", "1");
     crowd_route(true, "::/0", "2001:db8::1");
     crowd_watch_ipv6(TARGETS);
-    namespace_ip("link add name c type veth peer name d; link set dev c up; link set dev d up");
-    expect_changes(0, 2 * FEW);
+    AFTER("link add name c type veth peer name d; link set dev c up; link set dev d up", expect_changes(0, 2 * FEW));
 }
 
 /* ---- The targets' link ------------------------------------------------------------------------------------------ */
@@ -178,8 +172,7 @@ TEST(a_lost_carrier_costs_few_queries)
 TEST(a_link_that_goes_down_costs_few_queries)
 {
     begin_ipv4();
-    namespace_ip("link set dev a down");
-    expect_changes(TARGETS, FEW);
+    AFTER("link set dev a down", expect_changes(TARGETS, FEW));
     crowd_expect_all(0);
 }
 
@@ -190,8 +183,7 @@ TEST(an_ipv6_link_that_goes_down_changes_all_its_targets)
     namespace_ip("route add 2001:db8:1::/64 dev a");
     crowd_watch_ipv6(TARGETS);
     crowd_expect_all(R | D);
-    namespace_ip("link set dev a down");
-    expect_changes(TARGETS, MANY);
+    AFTER("link set dev a down", expect_changes(TARGETS, MANY));
     crowd_expect_all(0);
 }
 
@@ -209,8 +201,7 @@ TEST(a_link_that_goes_down_leaves_the_targets_to_the_next_route)
     assert_in_range(queries, 0, 2 * FEW);
     expect_all_over("c");
     crowd_expect_all(R);
-    namespace_ip("link delete dev c");
-    expect_changes(TARGETS, FEW);
+    AFTER("link delete dev c", expect_changes(TARGETS, FEW));
     crowd_expect_all(0);
 }
 
@@ -268,8 +259,7 @@ TEST(legs_over_other_links_count)
     (void)crowd_settle();
     expect_all_over("a");
     crowd_expect_all(R);
-    namespace_ip("link set dev a down");
-    expect_changes(TARGETS, MANY);
+    AFTER("link set dev a down", expect_changes(TARGETS, MANY));
     crowd_expect_all(0);
 }
 
@@ -355,8 +345,7 @@ TEST(a_hidden_ipv6_route_returns_to_a_target_that_has_joined_others)
     crowd_watch(TARGETS, "2001:db8:2::7");
     assert_int_equal(crowd_settle(), 0);
     assert_string_equal(expect_path_of(crowd.targets[TARGETS]).interfaceName, "a");
-    namespace_ip("link set dev c address 02:00:00:00:00:77");
-    expect_changes(1, MANY);
+    AFTER("link set dev c address 02:00:00:00:00:77", expect_changes(1, MANY));
     assert_string_equal(expect_path_of(crowd.targets[TARGETS]).interfaceName, "c");
 }
 
@@ -368,8 +357,7 @@ TEST(a_hidden_ipv6_route_whose_gateway_responds_again_returns_with_the_next_chan
     namespace_ip("-6 route add 2001:db8:2::/64 dev a");
     crowd_watch(TARGETS, "2001:db8:2::7");
     assert_int_equal(crowd_settle(), 0);
-    namespace_ip("link set dev b mtu 1400");
-    expect_changes(64, MANY);
+    AFTER("link set dev b mtu 1400", expect_changes(64, MANY));
 }
 
 /* Without another route, the kernel uses it, whether its gateway responds or not. */
@@ -429,10 +417,8 @@ TEST(a_link_that_falls_costs_few_queries_if_ipv6_packets_are_forwarded)
     crowd_watch_ipv6(TARGETS);
     namespace_set_carrier("c", "d", false);
     expect_changes(0, FEW);
-    namespace_ip("link delete dev c");
-    expect_changes(0, 2 * FEW);
-    namespace_ip("link set dev a down");
-    expect_changes(TARGETS, FEW);
+    AFTER("link delete dev c", expect_changes(0, 2 * FEW));
+    AFTER("link set dev a down", expect_changes(TARGETS, FEW));
     crowd_expect_all(0);
 }
 
@@ -458,14 +444,11 @@ TEST(the_ipv6_address_of_another_link_counts)
     begin_without_source();
     crowd_watch_ipv6(TARGETS);
     crowd_expect_all(R | D);
-    namespace_ip("-6 address delete 2001:db8:c::2/64 dev c");
-    expect_changes(TARGETS, MANY);
+    AFTER("-6 address delete 2001:db8:c::2/64 dev c", expect_changes(TARGETS, MANY));
     crowd_expect_all(0);
-    namespace_ip("-6 address add 2001:db8:c::2/64 dev c nodad");
-    expect_changes(TARGETS, MANY);
+    AFTER("-6 address add 2001:db8:c::2/64 dev c nodad", expect_changes(TARGETS, MANY));
     crowd_expect_all(R | D);
-    namespace_ip("link set dev c down");
-    expect_changes(TARGETS, MANY);
+    AFTER("link set dev c down", expect_changes(TARGETS, MANY));
     crowd_expect_all(0);
 }
 
@@ -474,8 +457,7 @@ TEST(the_ipv6_address_of_lo_counts)
     begin_without_source();
     crowd_watch_ipv6(TARGETS);
     crowd_expect_all(0);
-    namespace_ip("-6 address add 2001:db8:77::1/128 dev lo nodad");
-    expect_changes(TARGETS, MANY);
+    AFTER("-6 address add 2001:db8:77::1/128 dev lo nodad", expect_changes(TARGETS, MANY));
     crowd_expect_all(R | D);
 }
 
@@ -536,8 +518,7 @@ TEST(a_link_costs_no_query_after_routes_are_no_longer_ignored)
     begin_ipv4();
     namespace_sysctl("net.ipv4.conf.a.ignore_routes_with_linkdown", "0");
     (void)crowd_settle();
-    namespace_ip("link set dev c mtu 1400");
-    expect_changes(0, 0);
+    AFTER("link set dev c mtu 1400", expect_changes(0, 0));
 }
 
 /* ---- Targets that share with none ------------------------------------------------------------------------------- */

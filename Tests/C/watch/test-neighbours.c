@@ -52,8 +52,7 @@ TEST(a_dead_ipv6_router_that_is_probed_while_a_target_is_evaluated)
     namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable");
     watcher_start(&watcher, expect_target("2001:db8:1::7"));
     EXPECT_QUIET(&watcher);
-    namespace_ip("neigh change 2001:db8::1 dev a nud failed");
-    EXPECT_CHANGE(&watcher, R | D);
+    AFTER("neigh change 2001:db8::1 dev a nud failed", EXPECT_CHANGE(&watcher, R | D));
     EXPECT_QUIET(&watcher);
     await_choice("2001:db8:1::7", R);
     namespace_ip("link add name x type veth peer name y"); /* the target is evaluated */
@@ -71,8 +70,7 @@ TEST(an_ipv6_gateway_that_had_failed_comes_back)
     namespace_ip("neigh change 2001:db8::1 dev a nud failed");
     watcher_start(&watcher, expect_target("2001:db8:1::7"));
     EXPECT_QUIET(&watcher);
-    namespace_ip("-6 route add default dev c metric 200");
-    EXPECT_CHANGE(&watcher, R | D);
+    AFTER("-6 route add default dev c metric 200", EXPECT_CHANGE(&watcher, R | D));
     EXPECT_QUIET(&watcher);
     namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable");
     EXPECT_CHANGE(&watcher, R);
@@ -134,10 +132,8 @@ TEST_EACH(gateways_of_routes_that_hide_the_default_route, hiding_rows)
     watcher_start(&watcher, expect_target("::"));
     EXPECT_QUIET(&watcher);
     assert_int_equal(expect_flags_of(watcher.target), 0);
-    namespace_ip("neigh change 2001:db8::3 dev a nud failed extern_learn");
-    EXPECT_QUIET(&watcher);
-    namespace_ip("neigh change 2001:db8::1 dev a nud failed extern_learn");
-    EXPECT_CHANGE(&watcher, R | D);
+    AFTER("neigh change 2001:db8::3 dev a nud failed extern_learn", EXPECT_QUIET(&watcher));
+    AFTER("neigh change 2001:db8::1 dev a nud failed extern_learn", EXPECT_CHANGE(&watcher, R | D));
     EXPECT_QUIET(&watcher);
     namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable extern_learn");
     EXPECT_CHANGE(&watcher, 0);
@@ -170,8 +166,7 @@ TEST_EACH(one_of_equal_ipv4_gateways_fails_and_comes_back, equal_rows)
     watcher_start(&watcher, expect_target(row->target));
     EXPECT_QUIET(&watcher);
     EXPECT_INTERFACE(watcher.target, "a");
-    namespace_ip("neigh change 192.0.2.1 dev a nud failed");
-    EXPECT_CHANGE_OVER(&watcher, R, "c");
+    AFTER("neigh change 192.0.2.1 dev a nud failed", EXPECT_CHANGE_OVER(&watcher, R, "c"));
     EXPECT_QUIET(&watcher);
     RESPOND("192.0.2.1", "a");
     EXPECT_CHANGE_OVER(&watcher, R, "a");
@@ -189,8 +184,7 @@ TEST(an_equal_ipv4_gateway_that_has_another_route_fails)
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     EXPECT_QUIET(&watcher);
     EXPECT_INTERFACE(watcher.target, "a");
-    namespace_ip("neigh change 192.0.2.1 dev a nud failed");
-    EXPECT_CHANGE_OVER(&watcher, R, "c");
+    AFTER("neigh change 192.0.2.1 dev a nud failed", EXPECT_CHANGE_OVER(&watcher, R, "c"));
     SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode);
 }
 
@@ -241,10 +235,7 @@ WRAP(int, neighbours_query, struct rtnetlink *rtnetlink, uint32_t index, const s
 
 static void schedule_path(SCNetworkReachabilityRef *ret, const char *format, unsigned number, SCRunLoopRef loop)
 {
-    char address[INET_ADDRSTRLEN];
-
-    snprintf(address, sizeof address, format, number);
-    *ret = expect_option(address, kSCNetworkReachabilityOptionNotifyPath);
+    *ret = expect_option(unit_text(format, number), kSCNetworkReachabilityOptionNotifyPath);
     assert_true(SCNetworkReachabilitySetCallback(*ret, ignore_call, NULL));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(*ret, loop, kSCRunLoopDefaultMode));
 }
@@ -296,11 +287,9 @@ WRAP(int, first_routes_read, struct rtnetlink *rtnetlink, const struct first_rou
 /* The first of two equal gateways fails, though another equal route had gone before the second one came. */
 static void expect_choice_after_another_has_gone(void)
 {
-    namespace_ip("route append default via 203.0.113.1 dev c metric 100");
-    EXPECT_QUIET(&watcher);
+    AFTER("route append default via 203.0.113.1 dev c metric 100", EXPECT_QUIET(&watcher));
     EXPECT_INTERFACE(watcher.target, "a");
-    namespace_ip("neigh change 192.0.2.1 dev a nud failed");
-    EXPECT_CHANGE_OVER(&watcher, R, "c");
+    AFTER("neigh change 192.0.2.1 dev a nud failed", EXPECT_CHANGE_OVER(&watcher, R, "c"));
 }
 
 /* The message about it comes after the list of routes. */
@@ -322,8 +311,7 @@ TEST(an_ipv4_default_route_without_a_gateway_goes)
     RESPOND("192.0.2.1", "a");
     watcher_start(&watcher, expect_target("198.51.100.7"));
     EXPECT_QUIET(&watcher);
-    namespace_ip("route del default dev c metric 100");
-    EXPECT_QUIET(&watcher);
+    AFTER("route del default dev c metric 100", EXPECT_QUIET(&watcher));
     expect_choice_after_another_has_gone();
 }
 
@@ -339,8 +327,7 @@ TEST(one_of_two_ipv4_default_routes_by_an_equal_gateway_goes)
     namespace_ip("link set dev a mtu 1400"); /* what is known of gateways over it is forgotten */
     EXPECT_QUIET(&watcher);
     EXPECT_INTERFACE(watcher.target, "a");
-    namespace_ip("neigh change 192.0.2.1 dev a nud failed");
-    EXPECT_CHANGE_OVER(&watcher, R, "c");
+    AFTER("neigh change 192.0.2.1 dev a nud failed", EXPECT_CHANGE_OVER(&watcher, R, "c"));
 }
 
 /* The kernel sends no message about that. Then two equal ones come. */
@@ -351,16 +338,14 @@ TEST(many_ipv4_default_routes_vanish_with_their_link)
     for (unsigned i = 1; i < EQUAL_ROUTES_LIMIT; i++)
         namespace_ip("route append default via 192.0.2.%u dev a metric 100", 100 + i);
     EXPECT_QUIET(&watcher);
-    namespace_ip("link set dev a down");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("link set dev a down", EXPECT_CHANGE(&watcher, 0));
     namespace_ip("link set dev a up; route add default via 192.0.2.3 dev a metric 100");
     namespace_ip("route append default via 203.0.113.1 dev c metric 100");
     RESPOND("192.0.2.3", "a");
     RESPOND("203.0.113.1", "c");
     EXPECT_CHANGE_OVER(&watcher, R, "a");
     EXPECT_QUIET(&watcher);
-    namespace_ip("neigh change 192.0.2.3 dev a nud failed");
-    EXPECT_CHANGE_OVER(&watcher, R, "c");
+    AFTER("neigh change 192.0.2.3 dev a nud failed", EXPECT_CHANGE_OVER(&watcher, R, "c"));
 }
 
 /* The second route comes later, so only the message about it says that there are equal ones. */
@@ -371,8 +356,7 @@ TEST_EACH(an_equal_ipv4_default_route_comes_later, equal_rows)
     watcher_start(&watcher, expect_target(row->target));
     RESPOND("203.0.113.1", "c");
     EXPECT_QUIET(&watcher);
-    namespace_ip("route append default via 203.0.113.1 dev c metric 100");
-    EXPECT_CHANGE_OVER(&watcher, R, "c");
+    AFTER("route append default via 203.0.113.1 dev c metric 100", EXPECT_CHANGE_OVER(&watcher, R, "c"));
     EXPECT_QUIET(&watcher);
     RESPOND("192.0.2.1", "a");
     EXPECT_CHANGE_OVER(&watcher, R, "a");
@@ -400,8 +384,7 @@ TEST_EACH(the_gateway_of_an_ipv4_leg_fails_and_comes_back, leg_rows)
     EXPECT_CHANGE_OVER(&watcher, R, "c");
     EXPECT_QUIET(&watcher);
     RESPOND("192.0.2.1", "a");
-    namespace_ip("neigh change 203.0.113.1 dev c nud failed");
-    EXPECT_CHANGE_OVER(&watcher, R, "a");
+    AFTER("neigh change 203.0.113.1 dev c nud failed", EXPECT_CHANGE_OVER(&watcher, R, "a"));
     SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode);
 }
 
@@ -433,11 +416,9 @@ TEST(a_leg_that_comes_back_is_read_again)
     const char *address = find_address_of('c');
     watcher_start(&watcher, expect_target(address));
     EXPECT_INTERFACE(watcher.target, "c");
-    namespace_ip("route replace default via 192.0.2.1");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("route replace default via 192.0.2.1", EXPECT_CHANGE(&watcher, R));
     namespace_ip("rule add to 203.0.113.128/25 prohibit"); /* no gateway is held any more */
-    namespace_ip("rule del to 203.0.113.128/25 prohibit");
-    EXPECT_QUIET(&watcher);
+    AFTER("rule del to 203.0.113.128/25 prohibit", EXPECT_QUIET(&watcher));
     do {
         assert_true(watcher_now() < end);
         namespace_ip("neigh change 203.0.113.1 dev c nud failed");
@@ -447,8 +428,7 @@ TEST(a_leg_that_comes_back_is_read_again)
     namespace_ip("route replace default nexthop via 192.0.2.1 dev a nexthop via 203.0.113.1 dev c");
     EXPECT_CHANGE_OVER(&watcher, R, "c");
     EXPECT_QUIET(&watcher);
-    namespace_ip("neigh change 203.0.113.1 dev c nud failed");
-    EXPECT_CHANGE_OVER(&watcher, R, "a");
+    AFTER("neigh change 203.0.113.1 dev c nud failed", EXPECT_CHANGE_OVER(&watcher, R, "a"));
 }
 
 /* Changes of neighbours do not make the loop run. */
@@ -477,8 +457,7 @@ TEST(an_ipv4_gateway_that_has_replaced_another_wakes_nobody)
     RESPOND("192.0.2.1", "a");
     watcher_start(&watcher, expect_target("198.51.100.7"));
     EXPECT_QUIET(&watcher);
-    namespace_ip("route replace default via 192.0.2.1 dev a metric 100");
-    expect_neighbours_ignored();
+    AFTER("route replace default via 192.0.2.1 dev a metric 100", expect_neighbours_ignored());
 }
 
 static unsigned ipv6_queries;
@@ -491,8 +470,7 @@ WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_reque
 
 TEST(an_ipv4_gateway_that_fails_costs_ipv6_targets_no_query)
 {
-    SCOPED_TARGET one = expect_target("2001:db8:1::7");
-    SCOPED_TARGET two = expect_target("2001:db8:1::8");
+    SCOPED_TARGET one = expect_target("2001:db8:1::7"), two = expect_target("2001:db8:1::8");
 
     add_equal_routes();
     RESPOND("192.0.2.1", "a");

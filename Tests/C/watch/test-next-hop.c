@@ -108,11 +108,9 @@ TEST(a_path_without_a_next_hop_says_nothing)
     EXPECT_HOP("192.0.2.2", Unknown);
     EXPECT_HOP("2001:db8::2", Unknown);
     EXPECT_HOP("0.0.0.0", Failed); /* the gateway of the default path */
-    namespace_ip("route replace default dev a; -6 route replace default dev a");
-    EXPECT_HOP("0.0.0.0", Unknown);
+    AFTER("route replace default dev a; -6 route replace default dev a", EXPECT_HOP("0.0.0.0", Unknown));
     set_state("192.0.2.9", "failed");
-    namespace_ip("route add prohibit 192.0.2.9");
-    EXPECT_HOP("192.0.2.9", Unknown);
+    AFTER("route add prohibit 192.0.2.9", EXPECT_HOP("192.0.2.9", Unknown));
     int tun = namespace_require_tun("t");
     namespace_ip("address add 10.0.0.1/24 dev t; -6 address add 2001:db8:9::1/64 dev t nodad");
     namespace_ip("neigh replace 10.0.0.9 dev t nud noarp; neigh replace 2001:db8:9::9 dev t nud noarp");
@@ -127,10 +125,7 @@ TEST(of_a_multipath_route_the_leg_counts)
     set_state("192.0.2.1", "permanent");
     set_state("192.0.2.3", "stale");
     for (unsigned i = 1; i < 20; i++) {
-        char address[32];
-
-        snprintf(address, sizeof address, "198.51.100.%u", i);
-        SCOPED_TARGET target = expect_target(address);
+        SCOPED_TARGET target = expect_target(unit_text("198.51.100.%u", i));
         SCNetworkReachabilityPath path = expect_path_of(target);
         assert_int_equal(path.nextHop,
                          (((const struct sockaddr_in *)&path.gateway)->sin_addr.s_addr == inet_addr("192.0.2.1")
@@ -142,18 +137,14 @@ TEST(of_a_multipath_route_the_leg_counts)
 /* The library keeps a socket for it until the last target is released. */
 TEST(a_next_hop_is_found_after_the_program_has_closed_the_socket)
 {
-    struct descriptors before;
-    pid_t child;
-
     set_state("192.0.2.1", "reachable");
-    descriptors_read(&before);
+    const struct descriptors before = descriptors_now();
     SCNetworkReachabilityRef target = expect_target("198.51.100.7");
     assert_int_equal(next_hop_of(target), NH(Confirmed));
-    if (child_fork(&child)) {
+    if (child_begin()) {
         descriptors_expect(&before);
         child_end();
     }
-    child_expect_end(child);
     descriptors_close_others(&before);
     set_state("192.0.2.1", "stale");
     assert_int_equal(next_hop_of(target), NH(Unconfirmed));
@@ -255,8 +246,7 @@ TEST(a_next_hop_counts_as_failed_on_a_second_loop)
     EXPECT_QUIET(&watcher);
     set_state("192.0.2.1", "failed");
     EXPECT_CHANGE(&watcher, R);
-    namespace_ip("neigh del 192.0.2.1 dev a");
-    EXPECT_QUIET(&watcher);
+    AFTER("neigh del 192.0.2.1 dev a", EXPECT_QUIET(&watcher));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, second, kSCRunLoopDefaultMode));
     assert_int_equal(idle_perform(second), 0);
     EXPECT_QUIET(&watcher);
@@ -309,7 +299,6 @@ TEST(a_failure_that_getpath_returned_before_schedule_is_no_news)
     set_state("192.0.2.1", "reachable");
     EXPECT_CHANGE(&watcher, R);
     EXPECT_QUIET(&watcher);
-    watcher_stop(&watcher);
 }
 
 /* The library cannot see that it responds later. */
@@ -321,12 +310,10 @@ TEST(a_failure_that_the_kernel_forgets_before_the_first_pass_ends)
     set_state("192.0.2.1", "failed");
     assert_int_equal(next_hop_of(target), NH(Failed));
     watcher_schedule(&watcher, target);
-    namespace_ip("neigh del 192.0.2.1 dev a");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("neigh del 192.0.2.1 dev a", EXPECT_CHANGE(&watcher, R));
     assert_true(SCNetworkReachabilityGetLastPath(target, &path));
     assert_int_equal(path.nextHop, NH(Unknown));
     EXPECT_QUIET(&watcher);
-    watcher_stop(&watcher);
 }
 
 /* What a call returned of the next hop before counts, too. */
@@ -362,7 +349,6 @@ TEST(a_second_schedule_begins_anew)
     set_state("192.0.2.1", "failed");
     watcher_schedule(&watcher, target);
     EXPECT_QUIET(&watcher);
-    watcher_stop(&watcher);
 }
 
 TEST(another_route_ends_the_failure_of_the_next_hop)

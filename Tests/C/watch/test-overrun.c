@@ -129,7 +129,6 @@ TEST(a_route_for_packets_from_a_prefix_is_added_among_lost_messages)
     unit_check(writer_route(&writer, WRITER_ADD, &route), "route");
     expect_lost(before);
     EXPECT_END(&ipv6, R);
-    watcher_stop(&ipv6);
 }
 
 /* The link table is stale too: only the message of the link shows its carrier. */
@@ -191,11 +190,10 @@ static void *flood_routes(void *argument)
 TEST(getflags_returns_while_routes_keep_changing)
 {
     struct writer flooder;
-    pthread_t thread;
 
     unit_check(writer_open(&flooder), "writer");
     atomic_store(&flood_is_over, false);
-    assert_int_equal(pthread_create(&thread, NULL, flood_routes, &flooder), 0);
+    pthread_t thread = unit_thread(flood_routes, &flooder);
     for (int i = 0; i < 20; i++)
         expect_alive();
     atomic_store(&flood_is_over, true);

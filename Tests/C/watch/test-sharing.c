@@ -140,8 +140,7 @@ TEST(a_change_that_changes_no_path_costs_nothing_for_most_targets)
     begin_ipv4();
     for (unsigned i = 0; i < TARGETS; i++)
         before[i] = expect_counters_of(crowd.targets[i]).evaluations;
-    namespace_ip("link set dev a mtu 1400");
-    expect_changes(0, FEW);
+    AFTER("link set dev a mtu 1400", expect_changes(0, FEW));
     for (unsigned i = 0; i < TARGETS; i++)
         after += expect_counters_of(crowd.targets[i]).evaluations - before[i];
     assert_in_range(after, 0, 2);
@@ -154,8 +153,7 @@ TEST(a_target_that_joins_in_mid_round_has_the_path)
 {
     begin_ipv4();
     crowd_watch(TARGETS, "198.18.0.1");
-    namespace_ip("link set dev a mtu 1400");
-    expect_changes(0, FEW);
+    AFTER("link set dev a mtu 1400", expect_changes(0, FEW));
     set_default(false);
     expect_changes(TARGETS + 1, FEW);
     set_default(true);
@@ -291,10 +289,7 @@ TEST(a_route_that_comes_after_a_query_changes_only_its_target)
 /* Adds a blackhole route to 2001:db8:1::40 to ::4f, for 0x40. */
 static void block(uint8_t first)
 {
-    char prefix[64];
-
-    snprintf(prefix, sizeof prefix, "2001:db8:1::%x/124", first);
-    crowd_route(true, prefix, NULL);
+    crowd_route(true, unit_text("2001:db8:1::%x/124", first), NULL);
 }
 
 TEST(an_ipv6_route_that_is_found_after_the_first_query_counts)
@@ -343,10 +338,7 @@ TEST(many_ipv6_routes_that_are_found_after_the_first_queries_count_for_targets_w
     crowd_watch_ipv6(TARGETS);
     early.count = ROUTES * 16;
     for (unsigned i = 1; i <= ROUTES; i++) {
-        char prefix[64];
-
-        snprintf(prefix, sizeof prefix, "2001:db8:1::%x0/124", i);
-        crowd_route(true, prefix, GATEWAY_IPV6);
+        crowd_route(true, unit_text("2001:db8:1::%x0/124", i), GATEWAY_IPV6);
     }
     expect_changes(ROUTES * 16, 10 * TARGETS);
 }
@@ -401,11 +393,9 @@ TEST(the_others_have_the_right_flags_after_a_target_is_released)
 TEST(an_address_of_this_machine_has_its_own_flags)
 {
     begin_ipv4();
-    namespace_ip("address add 198.51.100.7/32 dev a");
-    expect_changes(1, 10 * TARGETS);
+    AFTER("address add 198.51.100.7/32 dev a", expect_changes(1, 10 * TARGETS));
     assert_int_equal(crowd.flags[6], R | L | D);
-    namespace_ip("address del 198.51.100.7/32 dev a");
-    expect_changes(1, 10 * TARGETS);
+    AFTER("address del 198.51.100.7/32 dev a", expect_changes(1, 10 * TARGETS));
     crowd_expect_all(R);
 }
 
@@ -457,8 +447,7 @@ TEST(a_rule_that_exists_before_the_targets_prevents_sharing)
 
     set_rule(true, &rule);
     begin_ipv4();
-    namespace_ip("route add blackhole 198.51.100.16/28 table 100");
-    expect_changes(16, 10 * TARGETS);
+    AFTER("route add blackhole 198.51.100.16/28 table 100", expect_changes(16, 10 * TARGETS));
     set_default(false);
     expect_changes(TARGETS - 16, 10 * TARGETS);
 }
@@ -474,12 +463,9 @@ TEST(with_a_rule_that_chooses_a_table_one_query_is_for_all)
     begin_ipv4();
     namespace_ip("route add 198.51.100.32/27 via " GATEWAY);
     expect_changes(0, FEW);
-    namespace_ip("route replace default dev a");
-    expect_changes(TARGETS - 32, FEW);
-    namespace_ip("route add blackhole 198.51.100.16/28 table 100");
-    expect_changes(16, 16 + FEW);
-    namespace_ip("route del 198.51.100.32/27");
-    expect_changes(32, FEW);
+    AFTER("route replace default dev a", expect_changes(TARGETS - 32, FEW));
+    AFTER("route add blackhole 198.51.100.16/28 table 100", expect_changes(16, 16 + FEW));
+    AFTER("route del 198.51.100.32/27", expect_changes(32, FEW));
     namespace_ip("route replace default via " GATEWAY);
     expect_changes(TARGETS - 16, 16 + FEW);
 }
@@ -492,8 +478,7 @@ TEST(a_rule_that_suppresses_routes_counts)
     namespace_ip("route add 198.51.100.0/24 via " GATEWAY);
     begin_ipv4();
     crowd_expect_all(R);
-    namespace_ip("route del 198.51.100.0/24");
-    expect_changes(64, 10 * TARGETS);
+    AFTER("route del 198.51.100.0/24", expect_changes(64, 10 * TARGETS));
     assert_int_equal(crowd.flags[0], R);
     assert_int_equal(crowd.flags[100], 0);
 }
@@ -527,8 +512,7 @@ TEST(a_rule_counts_after_most_targets_have_gone)
         crowd_unwatch(i);
     set_rule(true, &rule);
     expect_changes(0, 10 * TARGETS);
-    namespace_ip("route add unreachable default table 100");
-    expect_changes(15, 10 * TARGETS);
+    AFTER("route add unreachable default table 100", expect_changes(15, 10 * TARGETS));
 }
 
 /* After the end of the route in "main", targets can have different routes in "default". */
@@ -575,8 +559,7 @@ TEST(routes_in_main_count_after_the_one_in_the_table_local_has_gone)
     namespace_ip("-6 route add 2001:db8:1::/64 via " GATEWAY_IPV6 " dev a table local");
     begin_ipv6();
     crowd_expect_all(R);
-    namespace_ip("-6 route del 2001:db8:1::/64 table local");
-    expect_changes(64, 10 * TARGETS);
+    AFTER("-6 route del 2001:db8:1::/64 table local", expect_changes(64, 10 * TARGETS));
     assert_int_equal(crowd.flags[0], R);
     assert_int_equal(crowd.flags[0x50], 0);
 }
@@ -595,16 +578,14 @@ TEST(an_ipv6_rule_for_the_table_default_counts)
 TEST(a_throw_route_counts)
 {
     begin_ipv4();
-    namespace_ip("route add throw 198.51.100.64/26");
-    expect_changes(64, 10 * TARGETS);
+    AFTER("route add throw 198.51.100.64/26", expect_changes(64, 10 * TARGETS));
     set_default(false);
     expect_changes(TARGETS - 64, 10 * TARGETS);
     set_default(true);
     expect_changes(TARGETS - 64, 10 * TARGETS);
     crowd_route(true, "198.51.100.0/24", GATEWAY);
     expect_changes(0, 10 * TARGETS);
-    namespace_ip("route del throw 198.51.100.64/26");
-    expect_changes(64, 10 * TARGETS);
+    AFTER("route del throw 198.51.100.64/26", expect_changes(64, 10 * TARGETS));
     crowd_expect_all(R);
 }
 
@@ -616,8 +597,7 @@ TEST(a_link_that_goes_down_takes_its_routes_along)
     begin_ipv4();
     crowd_route(true, "198.51.100.0/25", "192.0.2.3");
     expect_changes(0, 10 * TARGETS);
-    namespace_ip("link set dev a down");
-    expect_changes(TARGETS, 20 * TARGETS);
+    AFTER("link set dev a down", expect_changes(TARGETS, 20 * TARGETS));
     crowd_expect_all(0);
     namespace_ip("link set dev a up");
     (void)crowd_settle();
@@ -652,8 +632,7 @@ TEST(every_global_address_is_a_source_for_ipv6_addresses_of_any_label)
     static const char *const sources[] = { "fd00:5::2", "2002:c000:202::2", "2001::2", "2001:db8:5::2" };
 
     begin_ipv6_with_many_labels();
-    namespace_ip("address del 2001:db8::2/64 dev a");
-    expect_changes(TARGETS + 3, 10 * TARGETS);
+    AFTER("address del 2001:db8::2/64 dev a", expect_changes(TARGETS + 3, 10 * TARGETS));
     crowd_expect_all(0);
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
         namespace_ip("address add %s/128 dev a nodad", sources[i]);
@@ -750,13 +729,12 @@ static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 TEST(a_target_on_two_loops_gets_no_path_that_is_older_than_its_own)
 {
     unsigned calls = 0;
-    SCNetworkReachabilityContext context = { .info = &calls };
 
     begin_ipv4();
     other_loop = SCRunLoopCreate();
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(crowd.targets[0], other_loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(other_loop, 0), 0);
-    assert_true(SCNetworkReachabilitySetCallback(crowd.targets[0], count_call, &context));
+    expect_callback_set(crowd.targets[0], count_call, &calls);
     after_plain_query = come_back_on_other_loop;
     set_default(false);
     (void)crowd_settle();

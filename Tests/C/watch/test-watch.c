@@ -24,11 +24,9 @@ TEST(an_ipv6_gateway_that_fails_and_comes_back_reports_the_other_route)
     watcher_start(&watcher, expect_target("2001:db8:1::7"));
     assert_int_equal(expect_flags_of(watcher.target), R);
     idle_perform(watcher.loop); /* what the set-up has left to do would hide a missed message */
-    namespace_ip("neigh change 2001:db8::1 dev a nud failed");
-    EXPECT_CHANGE(&watcher, R | D);
+    AFTER("neigh change 2001:db8::1 dev a nud failed", EXPECT_CHANGE(&watcher, R | D));
     EXPECT_FRESH("2001:db8:1::7", R | D);
-    namespace_ip("neigh replace 2001:db8::1 lladdr 02:00:00:00:00:01 dev a nud reachable");
-    EXPECT_CHANGE(&watcher, R);
+    AFTER("neigh replace 2001:db8::1 lladdr 02:00:00:00:00:01 dev a nud reachable", EXPECT_CHANGE(&watcher, R));
     EXPECT_FRESH("2001:db8:1::7", R);
 }
 
@@ -46,11 +44,8 @@ TEST(an_ipv6_gateway_comes_back_while_one_with_the_same_address_responds)
     watcher_start(&watcher, expect_target("2001:db8:2::7"));
     watcher_schedule_on(&returning, expect_target("2001:db8:1::7"), watcher.loop);
     EXPECT_QUIET(&returning);
-    namespace_ip("neigh change fe80::1 dev a nud failed");
-    EXPECT_CHANGE(&returning, R | D);
-    namespace_ip("neigh replace fe80::1 lladdr 02:00:00:00:00:01 dev a nud reachable");
-    EXPECT_CHANGE(&returning, R);
-    watcher_stop(&returning);
+    AFTER("neigh change fe80::1 dev a nud failed", EXPECT_CHANGE(&returning, R | D));
+    AFTER("neigh replace fe80::1 lladdr 02:00:00:00:00:01 dev a nud reachable", EXPECT_CHANGE(&returning, R));
 }
 
 /* ---- The same for new targets and scheduled ones ---------------------------------------------------------------- */
@@ -78,9 +73,7 @@ static void expect_both_legs(const char *prefix)
     unsigned direct = 0;
 
     for (unsigned i = 1; i <= DESTINATIONS; i++) {
-        char address[64];
-
-        snprintf(address, sizeof address, "%s%u", prefix, i);
+        const char *address = unit_text("%s%u", prefix, i);
         SCNetworkReachabilityFlags flags = expect_same_flags(address, 0);
         assert_true(flags == R || flags == (R | D));
         assert_int_equal(expect_same_flags(address, kSCNetworkReachabilityOptionNotifyPath), flags);
@@ -150,11 +143,9 @@ TEST(a_route_of_the_other_family_changes_nothing)
     struct watcher ipv4, ipv6;
 
     WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7");
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&ipv4, R);
+    AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&ipv4, R));
     EXPECT_QUIET(&ipv6);
-    namespace_ip("-6 route add default via 2001:db8::1");
-    EXPECT_CHANGE(&ipv6, R);
+    AFTER("-6 route add default via 2001:db8::1", EXPECT_CHANGE(&ipv6, R));
     EXPECT_QUIET(&ipv4);
 }
 
@@ -176,10 +167,8 @@ TEST(a_rule_selects_another_table)
 {
     namespace_ip("rule add from all lookup 100");
     watcher_start(&watcher, expect_target("198.51.100.7"));
-    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1 table 100");
-    EXPECT_CHANGE(&watcher, R);
-    namespace_ip("route flush table 100");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("route add 198.51.100.0/24 via 192.0.2.1 table 100", EXPECT_CHANGE(&watcher, R));
+    AFTER("route flush table 100", EXPECT_CHANGE(&watcher, 0));
 }
 
 /* Each step changes the result, but must not change the default path. */
@@ -188,18 +177,13 @@ TEST(the_halves_of_a_default_route_come_and_go)
     struct watcher any;
 
     watcher_start(&any, expect_target("0.0.0.0"));
-    namespace_ip("route add blackhole 0.0.0.0/8; -6 route add unreachable 2001::/32");
-    EXPECT_QUIET(&any);
-    namespace_ip("route add 128.0.0.0/1 via 192.0.2.1; route add 0.0.0.0/1 via 192.0.2.1");
-    EXPECT_CHANGE(&any, R);
+    AFTER("route add blackhole 0.0.0.0/8; -6 route add unreachable 2001::/32", EXPECT_QUIET(&any));
+    AFTER("route add 128.0.0.0/1 via 192.0.2.1; route add 0.0.0.0/1 via 192.0.2.1", EXPECT_CHANGE(&any, R));
     EXPECT_FRESH("::", R);
-    namespace_ip("route delete 0.0.0.0/1; route delete 128.0.0.0/1");
-    EXPECT_CHANGE(&any, 0);
+    AFTER("route delete 0.0.0.0/1; route delete 128.0.0.0/1", EXPECT_CHANGE(&any, 0));
     EXPECT_FRESH("::", 0);
-    namespace_ip("-6 route add ::/1 via 2001:db8::1; -6 route add 8000::/1 via 2001:db8::1");
-    EXPECT_CHANGE(&any, R);
-    namespace_ip("-6 route delete ::/1; -6 route delete 8000::/1");
-    EXPECT_CHANGE(&any, 0);
+    AFTER("-6 route add ::/1 via 2001:db8::1; -6 route add 8000::/1 via 2001:db8::1", EXPECT_CHANGE(&any, R));
+    AFTER("-6 route delete ::/1; -6 route delete 8000::/1", EXPECT_CHANGE(&any, 0));
     EXPECT_FRESH("0.0.0.0", 0);
 }
 
@@ -209,17 +193,13 @@ TEST(a_policy_rule_is_added_and_deleted)
 
     namespace_add_default_routes();
     WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7", &any, "::");
-    namespace_ip("rule add from all prohibit priority 100");
-    EXPECT_CHANGE(&ipv4, 0);
+    AFTER("rule add from all prohibit priority 100", EXPECT_CHANGE(&ipv4, 0));
     EXPECT_QUIET(&ipv6);
-    namespace_ip("-6 rule add from all prohibit priority 100");
-    EXPECT_CHANGE(&ipv6, 0, &any, 0);
+    AFTER("-6 rule add from all prohibit priority 100", EXPECT_CHANGE(&ipv6, 0, &any, 0));
     EXPECT_FRESH("198.51.100.7", 0);
     EXPECT_FRESH("::", 0);
-    namespace_ip("rule delete from all prohibit priority 100");
-    EXPECT_CHANGE(&ipv4, R, &any, R);
-    namespace_ip("-6 rule delete from all prohibit priority 100");
-    EXPECT_CHANGE(&ipv6, R);
+    AFTER("rule delete from all prohibit priority 100", EXPECT_CHANGE(&ipv4, R, &any, R));
+    AFTER("-6 rule delete from all prohibit priority 100", EXPECT_CHANGE(&ipv6, R));
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
@@ -234,11 +214,9 @@ TEST(a_link_goes_down_and_up)
     EXPECT_CHANGE(&near, 0, &far, 0, &any, 0, &ipv6, 0);
     EXPECT_FRESH("192.0.2.9", 0);
     EXPECT_FRESH("0.0.0.0", 0);
-    namespace_ip("link set dev a up");
-    EXPECT_END(&near, R | D);
+    AFTER("link set dev a up", EXPECT_END(&near, R | D));
     EXPECT_QUIET(&far); /* the kernel does not bring static routes back */
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&far, R, &any, R);
+    AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&far, R, &any, R));
 }
 
 TEST(the_carrier_is_lost_and_comes_back)
@@ -247,11 +225,9 @@ TEST(the_carrier_is_lost_and_comes_back)
 
     namespace_add_default_routes();
     WATCH(&near, "192.0.2.9", &far, "198.51.100.7", &any, "::", &ipv6, "2001:db8:1::7");
-    namespace_ip("link set dev b down");
-    EXPECT_CHANGE(&near, 0, &far, 0, &any, 0, &ipv6, 0);
+    AFTER("link set dev b down", EXPECT_CHANGE(&near, 0, &far, 0, &any, 0, &ipv6, 0));
     EXPECT_FRESH("198.51.100.7", 0);
-    namespace_ip("link set dev b up");
-    EXPECT_CHANGE(&near, R | D, &far, R, &any, R, &ipv6, R);
+    AFTER("link set dev b up", EXPECT_CHANGE(&near, R | D, &far, R, &any, R, &ipv6, R));
     EXPECT_FRESH("198.51.100.7", R);
 }
 
@@ -264,12 +240,9 @@ TEST(without_ipv6_link_messages_suffice)
     namespace_sysctl("net.ipv6.conf.all.disable_ipv6", "1");
     namespace_ip("route add default via 192.0.2.1");
     WATCH(&near, "192.0.2.9", &far, "198.51.100.7", &any, "0.0.0.0");
-    namespace_ip("link set dev b down");
-    EXPECT_CHANGE(&near, 0, &far, 0, &any, 0);
-    namespace_ip("link set dev b up");
-    EXPECT_CHANGE(&near, R | D, &far, R, &any, R);
-    namespace_ip("link set dev a down");
-    EXPECT_CHANGE(&near, 0, &far, 0, &any, 0);
+    AFTER("link set dev b down", EXPECT_CHANGE(&near, 0, &far, 0, &any, 0));
+    AFTER("link set dev b up", EXPECT_CHANGE(&near, R | D, &far, R, &any, R));
+    AFTER("link set dev a down", EXPECT_CHANGE(&near, 0, &far, 0, &any, 0));
     EXPECT_FRESH("198.51.100.7", 0);
 }
 
@@ -279,8 +252,7 @@ TEST(a_device_is_deleted)
 
     namespace_ip("route add default via 192.0.2.1");
     WATCH(&near, "192.0.2.9", &far, "198.51.100.7", &own, "192.0.2.2", &ipv6, "2001:db8::9");
-    namespace_ip("link delete dev a");
-    EXPECT_CHANGE(&near, 0, &far, 0, &own, 0, &ipv6, 0);
+    AFTER("link delete dev a", EXPECT_CHANGE(&near, 0, &far, 0, &own, 0, &ipv6, 0));
     EXPECT_FRESH("192.0.2.2", 0);
     namespace_add_pair();
     EXPECT_END(&near, R | D, &own, R | L | D, &ipv6, R | D);
@@ -329,8 +301,7 @@ TEST(ignore_routes_with_linkdown_is_switched_on)
     namespace_ip("route add default via 192.0.2.1 metric 10; route add default via 203.0.113.1 metric 20");
     namespace_ip("-6 route add default via 2001:db8::1 metric 10; -6 route add default via 2001:db8:c::1 metric 20");
     WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7");
-    namespace_ip("link set dev b down");
-    EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
+    AFTER("link set dev b down", EXPECT_CHANGE(&ipv4, 0, &ipv6, 0));
     namespace_sysctl(ipv4_switch, "1");
     EXPECT_CHANGE(&ipv4, R);
     EXPECT_FRESH("198.51.100.7", R);
@@ -353,8 +324,7 @@ TEST(the_last_address_is_deleted)
     EXPECT_CHANGE(&near, 0, &far, 0, &any, 0, &own, 0);
     EXPECT_FRESH("198.51.100.7", 0);
     EXPECT_FRESH("0.0.0.0", 0);
-    namespace_ip("address add 192.0.2.2/24 dev a");
-    EXPECT_CHANGE(&near, R | D, &own, R | L | D);
+    AFTER("address add 192.0.2.2/24 dev a", EXPECT_CHANGE(&near, R | D, &own, R | L | D));
 }
 
 TEST(the_last_ipv6_source_is_deleted)
@@ -363,13 +333,11 @@ TEST(the_last_ipv6_source_is_deleted)
 
     namespace_ip("-6 route add default via fe80::1 dev a");
     WATCH(&far, "2001:db8:1::7", &own, "2001:db8::2");
-    namespace_ip("address delete 2001:db8::2/64 dev a");
-    EXPECT_CHANGE(&far, 0);
+    AFTER("address delete 2001:db8::2/64 dev a", EXPECT_CHANGE(&far, 0));
     EXPECT(far.target, 0, NoSourceAddress);
     EXPECT_CHANGE(&own, 0);
     EXPECT_FRESH("2001:db8:1::7", 0);
-    namespace_ip("address add 2001:db8::2/64 dev a nodad");
-    EXPECT_CHANGE(&far, R);
+    AFTER("address add 2001:db8::2/64 dev a nodad", EXPECT_CHANGE(&far, R));
     EXPECT_END(&own, R | L | D);
 }
 
@@ -383,8 +351,7 @@ TEST(ipv6_is_switched_off_and_on)
     EXPECT_CHANGE(&near, 0, &far, 0);
     EXPECT_FRESH("2001:db8::9", 0);
     namespace_sysctl("net.ipv6.conf.a.disable_ipv6", "0");
-    namespace_ip("address add 2001:db8::2/64 dev a nodad");
-    EXPECT_END(&near, R | D);
+    AFTER("address add 2001:db8::2/64 dev a nodad", EXPECT_END(&near, R | D));
 }
 
 /* The kernel sends no message about the route, and none about the link or an address of the link. */
@@ -463,15 +430,11 @@ TEST(the_local_address_of_a_pair_comes_and_goes)
 
     watcher_start(&ipv4, expect_pair("192.0.2.3", "192.0.2.9"));
     watcher_start(&ipv6, expect_pair("2001:db8::3", "2001:db8::9"));
-    namespace_ip("address add 192.0.2.3/24 dev a");
-    EXPECT_CHANGE(&ipv4, R | D);
-    namespace_ip("address add 2001:db8::3/64 dev a nodad");
-    EXPECT_CHANGE(&ipv6, R | D);
-    namespace_ip("address delete 192.0.2.3/24 dev a");
-    EXPECT_CHANGE(&ipv4, 0);
+    AFTER("address add 192.0.2.3/24 dev a", EXPECT_CHANGE(&ipv4, R | D));
+    AFTER("address add 2001:db8::3/64 dev a nodad", EXPECT_CHANGE(&ipv6, R | D));
+    AFTER("address delete 192.0.2.3/24 dev a", EXPECT_CHANGE(&ipv4, 0));
     EXPECT(ipv4.target, 0, LocalAddressNotAssigned);
-    namespace_ip("address delete 2001:db8::3/64 dev a");
-    EXPECT_CHANGE(&ipv6, 0);
+    AFTER("address delete 2001:db8::3/64 dev a", EXPECT_CHANGE(&ipv6, 0));
     EXPECT(ipv6.target, 0, LocalAddressNotAssigned);
 }
 
@@ -480,12 +443,9 @@ TEST_WITH(namespace_require, NULL, loopback_goes_down_and_up)
     struct watcher ipv4, ipv6;
 
     WATCH(&ipv4, "127.0.0.1", &ipv6, "::1");
-    namespace_ip("link set dev lo up");
-    EXPECT_CHANGE(&ipv4, R | L | D, &ipv6, R | L | D);
-    namespace_ip("link set dev lo down");
-    EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
-    namespace_ip("link set dev lo up");
-    EXPECT_CHANGE(&ipv4, R | L | D, &ipv6, R | L | D);
+    AFTER("link set dev lo up", EXPECT_CHANGE(&ipv4, R | L | D, &ipv6, R | L | D));
+    AFTER("link set dev lo down", EXPECT_CHANGE(&ipv4, 0, &ipv6, 0));
+    AFTER("link set dev lo up", EXPECT_CHANGE(&ipv4, R | L | D, &ipv6, R | L | D));
 }
 
 /* ---- Nexthop objects -------------------------------------------------------------------------------------------- */
@@ -497,20 +457,15 @@ static void check_nexthop(void)
     namespace_ip("nexthop add id 1 via 192.0.2.1 dev a; nexthop add id 2 via 2001:db8::1 dev a");
     namespace_ip("route add default nhid 1; -6 route add 2001:db8:1::/48 nhid 2");
     WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7", &any, "0.0.0.0");
-    namespace_ip("nexthop replace id 1 via 203.0.113.1 dev c");
-    EXPECT_CHANGE(&ipv4, R);
+    AFTER("nexthop replace id 1 via 203.0.113.1 dev c", EXPECT_CHANGE(&ipv4, R));
     EXPECT_INTERFACE(ipv4.target, "c");
     EXPECT_CHANGE(&any, R);
-    namespace_ip("nexthop replace id 2 via 2001:db8:c::1 dev c");
-    EXPECT_CHANGE(&ipv6, R);
+    AFTER("nexthop replace id 2 via 2001:db8:c::1 dev c", EXPECT_CHANGE(&ipv6, R));
     EXPECT_INTERFACE(ipv6.target, "c");
-    namespace_ip("nexthop replace id 1 dev c");
-    EXPECT_CHANGE(&ipv4, R | D, &any, R | D);
-    namespace_ip("nexthop delete id 1");
-    EXPECT_CHANGE(&ipv4, 0, &any, 0);
+    AFTER("nexthop replace id 1 dev c", EXPECT_CHANGE(&ipv4, R | D, &any, R | D));
+    AFTER("nexthop delete id 1", EXPECT_CHANGE(&ipv4, 0, &any, 0));
     EXPECT_FRESH("198.51.100.7", 0);
-    namespace_ip("nexthop delete id 2");
-    EXPECT_CHANGE(&ipv6, 0);
+    AFTER("nexthop delete id 2", EXPECT_CHANGE(&ipv6, 0));
     EXPECT_FRESH("2001:db8:1::7", 0);
     watcher_stop(&ipv4);
     watcher_stop(&ipv6);
@@ -537,8 +492,7 @@ TEST(a_nexthop_object_loses_its_carrier)
     namespace_ip("nexthop add id 1 via 192.0.2.1 dev a; nexthop add id 2 via 2001:db8::1 dev a");
     namespace_ip("route add default nhid 1; -6 route add 2001:db8:1::/48 nhid 2");
     WATCH(&ipv4, "198.51.100.7", &ipv6, "2001:db8:1::7");
-    namespace_ip("link set dev b down");
-    EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
+    AFTER("link set dev b down", EXPECT_CHANGE(&ipv4, 0, &ipv6, 0));
     EXPECT_FRESH("198.51.100.7", 0);
     EXPECT_FRESH("2001:db8:1::7", 0);
 }
@@ -571,11 +525,9 @@ TEST(a_renewed_ipv6_route_expires_later)
     struct watcher far;
 
     watcher_start(&far, expect_target("2001:db8:1::7"));
-    namespace_ip("-6 route add default via 2001:db8::1 expires 1");
-    EXPECT_CHANGE(&far, R);
+    AFTER("-6 route add default via 2001:db8::1 expires 1", EXPECT_CHANGE(&far, R));
     double started = watcher_now();
-    namespace_ip("-6 route replace default via 2001:db8::1 expires 2");
-    EXPECT_CHANGE(&far, 0);
+    AFTER("-6 route replace default via 2001:db8::1 expires 2", EXPECT_CHANGE(&far, 0));
     assert_true(watcher_now() - started > 1.5);
     assert_true(watcher_now() - started < time_limit_of(LATE));
 }
@@ -623,15 +575,13 @@ TEST_WITH(namespace_require, NULL, the_interface_of_a_bound_target_is_made_renam
     EXPECT(ipv4.target, 0, InterfaceMissing);
     namespace_add_pair();
     EXPECT_END(&ipv4, R | D, &ipv6, R | D);
-    namespace_ip("link set dev a down");
-    EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
+    AFTER("link set dev a down", EXPECT_CHANGE(&ipv4, 0, &ipv6, 0));
     namespace_ip("link set dev a name other");
     namespace_set_up("other");
     EXPECT(ipv4.target, 0, InterfaceMissing);
     namespace_ip("link set dev other down; link set dev other name a; link set dev a up");
     EXPECT_END(&ipv4, R | D, &ipv6, R | D);
-    namespace_ip("link delete dev a");
-    EXPECT_CHANGE(&ipv4, 0, &ipv6, 0);
+    AFTER("link delete dev a", EXPECT_CHANGE(&ipv4, 0, &ipv6, 0));
     EXPECT(ipv4.target, 0, InterfaceMissing);
     namespace_add_pair(); /* with another index */
     EXPECT_END(&ipv4, R | D, &ipv6, R | D);
@@ -643,8 +593,7 @@ TEST(another_interface_takes_the_name)
     watcher_start(&watcher, expect_bound("203.0.113.9", "a"));
     EXPECT(watcher.target, 0, NoRoute);
     namespace_ip("link set dev a down; link set dev a name z; link set dev c down");
-    namespace_ip("link set dev c name a; link set dev a up");
-    EXPECT_END(&watcher, R | D);
+    AFTER("link set dev c name a; link set dev a up", EXPECT_END(&watcher, R | D));
 }
 
 /* ---- Irrelevant changes ----------------------------------------------------------------------------------------- */
@@ -762,25 +711,19 @@ TEST(notify_path_reports_gateway_source_and_reason)
     watcher_start(&whole, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
     watcher_start(&ipv6, expect_option("2001:db8:1::7", kSCNetworkReachabilityOptionNotifyPath));
     EXPECT_QUIET(&whole, &ipv6);
-    namespace_ip("route replace default via 192.0.2.5");
-    EXPECT_CHANGE(&whole, R);
+    AFTER("route replace default via 192.0.2.5", EXPECT_CHANGE(&whole, R));
     EXPECT_GATEWAY(whole.target, "192.0.2.5");
     EXPECT_QUIET(&plain, &ipv6);
-    namespace_ip("route replace default via 192.0.2.5 src 192.0.2.3");
-    EXPECT_CHANGE(&whole, R);
+    AFTER("route replace default via 192.0.2.5 src 192.0.2.3", EXPECT_CHANGE(&whole, R));
     EXPECT_SOURCE(whole.target, "192.0.2.3");
     EXPECT_QUIET(&plain);
-    namespace_ip("-6 route replace default via 2001:db8::5");
-    EXPECT_CHANGE(&ipv6, R);
+    AFTER("-6 route replace default via 2001:db8::5", EXPECT_CHANGE(&ipv6, R));
     EXPECT_QUIET(&whole);
-    namespace_ip("route replace unreachable default");
-    EXPECT_CHANGE(&whole, 0, &plain, 0);
-    namespace_ip("route replace prohibit default");
-    EXPECT_CHANGE(&whole, 0);
+    AFTER("route replace unreachable default", EXPECT_CHANGE(&whole, 0, &plain, 0));
+    AFTER("route replace prohibit default", EXPECT_CHANGE(&whole, 0));
     EXPECT(whole.target, 0, RouteProhibited);
     EXPECT_QUIET(&plain);
-    namespace_ip("link set dev a mtu 1400");
-    EXPECT_QUIET(&whole, &ipv6);
+    AFTER("link set dev a mtu 1400", EXPECT_QUIET(&whole, &ipv6));
 }
 
 static SCNetworkReachabilityPath last_path_of(SCNetworkReachabilityRef target)
@@ -829,10 +772,8 @@ TEST(notify_path_works_for_the_default_path)
     watcher_start(&any, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyPath));
     watcher_start(&bound, SCNetworkReachabilityCreateWithOptions(NULL, &options));
     EXPECT_QUIET(&any, &bound);
-    namespace_ip("route replace default via 192.0.2.5");
-    EXPECT_CHANGE(&any, R, &bound, R);
-    namespace_ip("address add 192.0.2.3/24 dev a; route replace default via 192.0.2.5 src 192.0.2.3");
-    EXPECT_CHANGE(&any, R);
+    AFTER("route replace default via 192.0.2.5", EXPECT_CHANGE(&any, R, &bound, R));
+    AFTER("address add 192.0.2.3/24 dev a; route replace default via 192.0.2.5 src 192.0.2.3", EXPECT_CHANGE(&any, R));
     EXPECT_SOURCE(any.target, "192.0.2.3");
     EXPECT_CHANGE(&bound, R);
 }
