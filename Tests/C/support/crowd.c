@@ -32,12 +32,17 @@ static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
         crowd.at_first_call();
 }
 
-void crowd_watch(unsigned i, const char *address)
+void crowd_schedule(unsigned i, SCNetworkReachabilityRef target)
 {
-    crowd.targets[i] = expect_target(address);
-    expect_callback_set(crowd.targets[i], note_call, &crowd.flags[i]);
+    crowd.targets[i] = target;
+    expect_callback_set(target, note_call, &crowd.flags[i]);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(crowd.targets[i], crowd.loop, kSCRunLoopDefaultMode));
     crowd.flags[i] = expect_flags_of(crowd.targets[i]);
+}
+
+void crowd_watch(unsigned i, const char *address)
+{
+    crowd_schedule(i, expect_target(address));
 }
 
 void crowd_unwatch(unsigned i)

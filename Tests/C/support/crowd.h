@@ -24,7 +24,8 @@ extern struct crowd crowd;
 void crowd_begin(void);
 void crowd_end(void);
 
-/* Creates and schedules target i for an address. Unschedules and releases it. */
+/* Takes and schedules target i; makes one for an address. Unschedules and releases it. */
+void crowd_schedule(unsigned i, SCNetworkReachabilityRef target);
 void crowd_watch(unsigned i, const char *address);
 void crowd_unwatch(unsigned i);
 

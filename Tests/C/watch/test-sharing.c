@@ -374,6 +374,37 @@ TEST(each_ipv6_route_has_its_own_time_to_be_found)
     expect_changes(32, 3 * FEW);
 }
 
+/* The route to the tunnel's other end. No answer about a target inside names it. */
+TEST(a_late_ipv6_route_to_the_other_end_of_a_tunnel_counts)
+{
+    namespace_require_tunnel("remote 2001:db8:1::41");
+    set_default_ipv6(true);
+    crowd_watch(0, "10.7.0.9");
+    (void)crowd_settle();
+    assert_int_equal(crowd.flags[0], R | D);
+    early.count = 1;
+    block(0x40);
+    expect_changes(1, FEW);
+    assert_int_equal(early.count, 0);
+    crowd_expect_all(0);
+}
+
+/* Until look-ups find it, the answer names a route to the same prefix for packets from anywhere. */
+TEST(a_late_ipv6_route_for_packets_from_a_prefix_counts)
+{
+    set_default_ipv6(true);
+    crowd_route(true, "2001:db8:1::40/124", GATEWAY_IPV6);
+    crowd_route(true, "2001:db8:2::/124", GATEWAY_IPV6);
+    crowd_schedule(0, expect_pair("2001:db8::2", "2001:db8:1::41"));
+    (void)crowd_settle();
+    assert_int_equal(crowd.flags[0], R);
+    early.count = 1;
+    namespace_ip("-6 route add blackhole 2001:db8:1::40/124 from 2001:db8::/64");
+    expect_changes(1, FEW);
+    assert_int_equal(early.count, 0);
+    crowd_expect_all(0);
+}
+
 TEST(the_others_have_the_right_flags_after_a_target_is_released)
 {
     begin_ipv4();
