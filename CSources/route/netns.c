@@ -98,7 +98,7 @@ static struct netns *find_or_register(struct netns_id id, struct netns *fresh)
 
 int netns_current(struct netns **ret)
 {
-    struct netns *found, *fresh;
+    struct netns *found, *fresh = NULL;
     struct netns_id id;
     int error = netns_id_current(&id);
 
