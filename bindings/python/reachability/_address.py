@@ -32,6 +32,13 @@ def address_to_bytes(text: str, port: int = 0) -> bytes:
     address = ipaddress.ip_address(text)
     if isinstance(address, ipaddress.IPv4Address):
         return _IPV4.pack(socket.AF_INET, socket.htons(port), address.packed)
-    zone = address.scope_id or "0"
-    scope = int(zone) if zone.isdecimal() else socket.if_nametoindex(zone)
-    return _IPV6.pack(socket.AF_INET6, socket.htons(port), 0, address.packed, scope)
+    return _IPV6.pack(socket.AF_INET6, socket.htons(port), 0, address.packed, _scope(address.scope_id or "0"))
+
+
+def _scope(zone: str) -> int:
+    if zone.isdecimal() and int(zone) < 2**32:
+        return int(zone)
+    try:
+        return socket.if_nametoindex(zone)
+    except OSError:
+        raise ValueError(f"{zone!r} is not an interface") from None

@@ -124,6 +124,9 @@ def test_bad_arguments_raise_value_error() -> None:
         check("a\ufffe.example")
     with pytest.raises(ValueError):
         check("example.com", source="127.0.0.1")
+    for zone in ("4294967296", "nosuch"):
+        with pytest.raises(ValueError, match="is not an interface"):
+            check("fe80::1", source=f"fe80::2%{zone}")
 
 
 def test_unknown_values_of_a_later_library_are_kept() -> None:
