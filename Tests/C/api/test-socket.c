@@ -318,8 +318,7 @@ TEST(a_local_address_that_goes_silently_makes_connections_unreachable)
     assert_true(idle_perform(one.loop) >= 0);
     assert_int_equal(one.calls, 1);
     assert_int_equal(other.calls, 1);
-    EXPECT(one.target, 0, LocalAddressNotAssigned);
-    EXPECT(other.target, 0, LocalAddressNotAssigned);
+    EXPECT_EACH(0, LocalAddressNotAssigned, one.target, other.target);
 }
 
 /* ---- Between Schedule and the first pass ------------------------------------------------------------------------- */

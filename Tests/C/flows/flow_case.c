@@ -104,14 +104,13 @@ int flow_case_connect(const struct flow_case *flow, bool bound, const char *devi
 {
     const int type = flow->protocol == IPPROTO_TCP ? SOCK_STREAM : SOCK_DGRAM;
     const int fd = socket(flow->family, type | SOCK_CLOEXEC, 0);
-    int error;
 
     assert_true(fd >= 0);
     if (!set_options(fd, flow, device))
         fail_msg("setsockopt: %s", strerror(errno));
     if (bind_and_connect(fd, flow, bound))
         return fd;
-    error = errno;
+    int error = errno;
     close(fd);
     errno = error;
     return -1;
@@ -137,13 +136,12 @@ void flow_case_read_local(int fd, uint8_t ret_address[16], uint16_t *ret_port)
 static SCNetworkReachabilityRef create_with_socket(struct flow_case *flow)
 {
     const int fd = flow_case_connect(flow, true, NULL);
-    SCNetworkReachabilityRef target;
 
     if (fd < 0)
         return NULL;
     flow_case_read_local(fd, flow->local, &flow->local_port);
     flow->has_local = true;
-    target = SCNetworkReachabilityCreateWithSocket(NULL, fd);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithSocket(NULL, fd);
     if (target == NULL)
         fail_msg("CreateWithSocket: %s", SCErrorString(SCError()));
     close(fd);
@@ -156,7 +154,6 @@ SCNetworkReachabilityRef flow_case_create(struct flow_case *flow)
                                                      flow->local_port);
     const struct sockaddr_storage remote = address_of(flow->family, flow->remote, flow->remote_port);
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    SCNetworkReachabilityRef target;
 
     if (flow->kind == FLOW_SOCKET)
         return create_with_socket(flow);
@@ -167,7 +164,7 @@ SCNetworkReachabilityRef flow_case_create(struct flow_case *flow)
     options.protocol = flow->protocol;
     options.trafficClass = flow->traffic_class;
     options.options = flow->options;
-    target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
     if (target == NULL)
         fail_msg("CreateWithOptions: %s", SCErrorString(SCError()));
     return target;

@@ -180,7 +180,6 @@ static void change_rule(struct flow_world *world, uint64_t *bits, struct text *r
     _Alignas(struct nlmsghdr) char buffer[512] = { 0 };
     const unsigned number = random_take(bits, FLOW_RULES);
     struct flow_rule *rule = &world->rules[number];
-    uint8_t action;
 
     if (rule->is_there) {
         text_add(ret, "%srule del priority %u", number % 2 == 1 ? "-6 " : "", 100 + number);
@@ -201,7 +200,7 @@ static void change_rule(struct flow_world *world, uint64_t *bits, struct text *r
         rule->mark = 1;
     if (random_take(bits, 10) == 0)
         rule->by_user = true;
-    action = actions[random_take(bits, COUNT(actions))];
+    uint8_t action = actions[random_take(bits, COUNT(actions))];
     text_add(ret, "%srule add priority %u ipproto %u sport %u dport %u tos 0x%x fwmark %u uid %d action %u",
              number % 2 == 1 ? "-6 " : "", 100 + number, rule->protocol, rule->local_port, rule->remote_port,
              rule->traffic_class, rule->mark, rule->by_user, action);
@@ -269,12 +268,11 @@ static void send_packet(struct flow_world *world, uint64_t *bits, struct text *r
     const unsigned family = random_take(bits, 2);
     struct flow_case flow = { .family = family == 1 ? AF_INET6 : AF_INET, .protocol = IPPROTO_UDP, .remote_port = 9 };
     const char *remote = flow_remotes[family][random_take(bits, FLOW_REMOTES)];
-    int fd;
 
     (void)world;
     inet_pton(flow.family, remote, flow.remote);
     text_add(ret, "a packet to %s", remote);
-    fd = flow_case_connect(&flow, false, NULL);
+    int fd = flow_case_connect(&flow, false, NULL);
     if (fd < 0)
         return;
     (void)!send(fd, "x", 1, MSG_DONTWAIT);

@@ -137,7 +137,6 @@ static struct flow_verdict decide(const struct flow_case *flow, bool bound)
     struct flow_verdict verdict = { .is_certain = true };
     const int fd = flow_case_connect(flow, bound, NULL);
     uint16_t port;
-    struct found found;
 
     if (fd < 0) {
         verdict.is_certain = errno != EADDRINUSE;
@@ -145,7 +144,7 @@ static struct flow_verdict decide(const struct flow_case *flow, bool bound)
     }
     flow_case_read_local(fd, verdict.source, &port);
     close(fd);
-    found = find_route(flow, verdict.source, bound ? flow->local_port : 0, false);
+    struct found found = find_route(flow, verdict.source, bound ? flow->local_port : 0, false);
     verdict.is_certain = found.error == 0 && !found.is_local;
     if (!verdict.is_certain)
         return verdict;
@@ -166,12 +165,10 @@ static bool has_address(unsigned index, int family, const uint8_t *address)
 
     assert_int_equal(getifaddrs(&all), 0);
     for (const struct ifaddrs *one = all; one != NULL; one = one->ifa_next) {
-        const void *bytes;
-
         if (one->ifa_addr == NULL || one->ifa_addr->sa_family != family || if_nametoindex(one->ifa_name) != index)
             continue;
-        bytes = family == AF_INET ? (const void *)&((struct sockaddr_in *)one->ifa_addr)->sin_addr
-                                  : (const void *)&((struct sockaddr_in6 *)one->ifa_addr)->sin6_addr;
+        const void *bytes = family == AF_INET ? (const void *)&((struct sockaddr_in *)one->ifa_addr)->sin_addr
+                                              : (const void *)&((struct sockaddr_in6 *)one->ifa_addr)->sin6_addr;
         has = has || memcmp(bytes, address, length_of(family)) == 0;
     }
     freeifaddrs(all);
@@ -197,11 +194,10 @@ static bool gets_another_source(const struct flow_case *flow, unsigned oif, cons
     char name[IF_NAMESIZE];
     uint8_t source[16];
     uint16_t port;
-    int fd;
 
     if (fresh->reachable && fresh->oif == oif)
         return memcmp(fresh->source, flow->local, 16) != 0;
-    fd = flow_case_connect(flow, false, if_indextoname(oif, name));
+    int fd = flow_case_connect(flow, false, if_indextoname(oif, name));
     if (fd < 0)
         return false;
     flow_case_read_local(fd, source, &port);

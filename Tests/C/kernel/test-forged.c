@@ -116,8 +116,7 @@ static void expect_untouched(void)
 {
     EXPECT_QUIET(&watcher);
     assert_int_equal(watcher.calls, 0);
-    EXPECT(watcher.target, R, None);
-    EXPECT(unscheduled, R, None);
+    EXPECT_EACH(R, None, watcher.target, unscheduled);
     EXPECT_INTERFACE(watcher.target, "a");
     AFTER("route delete default", EXPECT_CHANGE(&watcher, 0));
     EXPECT(unscheduled, 0, NoRoute);

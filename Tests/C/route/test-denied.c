@@ -657,9 +657,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, without_ipv6_there_is_no_route)
 
     namespace_ip("route add default via 192.0.2.1");
     impose(DENIAL_IPV6);
-    EXPECT_ADDRESS("2001:db8::9", 0, NoRoute);
-    EXPECT_ADDRESS("2001:db8::2", 0, NoRoute);
-    EXPECT_ADDRESS("fe80::1%a", 0, NoRoute);
+    EXPECT_EACH_ADDRESS(0, NoRoute, "2001:db8::9", "2001:db8::2", "fe80::1%a");
     EXPECT_PAIR("2001:db8::2", "2001:db8::9", 0, LocalAddressNotAssigned);
     EXPECT_ADDRESS("::", R, None);
     localhost = SCNetworkReachabilityCreateWithName(NULL, "localhost");
@@ -719,8 +717,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, only_a_bound_target_needs_the_device)
     SCOPED_TARGET bound = expect_bound("192.0.2.9", "a");
     impose(DENIAL_DEVICE);
     expect_failure(bound, EPERM);
-    EXPECT_ADDRESS("192.0.2.9", R, None);
-    EXPECT_ADDRESS("fe80::1%a", R, None);
+    EXPECT_EACH_ADDRESS(R, None, "192.0.2.9", "fe80::1%a");
     EXPECT_PAIR("fe80::2%a", "fe80::1%a", R, None);
 }
 

@@ -13,8 +13,7 @@
 TEST(a_destination_behind_a_gateway_is_reachable)
 {
     SCOPED_TARGET ipv4 = expect_target("198.51.100.7"), ipv6 = expect_target("2001:db8:1::7");
-    EXPECT(ipv4, 0, NoRoute);
-    EXPECT(ipv6, 0, NoRoute);
+    EXPECT_EACH(0, NoRoute, ipv4, ipv6);
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1; -6 route add 2001:db8:1::/48 via 2001:db8::1");
     EXPECT(ipv4, R, None, .interface = "a", .gateway = "192.0.2.1", .source = "192.0.2.2");
     EXPECT(ipv6, R, None, .interface = "a", .gateway = "2001:db8::1", .source = "2001:db8::2");
@@ -22,8 +21,7 @@ TEST(a_destination_behind_a_gateway_is_reachable)
 
 TEST(a_neighbour_is_direct)
 {
-    EXPECT_ADDRESS("192.0.2.9", R | D, None);
-    EXPECT_ADDRESS("2001:db8::9", R | D, None);
+    EXPECT_EACH_ADDRESS(R | D, None, "192.0.2.9", "2001:db8::9");
 }
 
 TEST(a_mapped_address_is_the_ipv4_address)
@@ -44,20 +42,15 @@ TEST(ipv4_over_an_ipv6_gateway_is_not_direct)
 
 TEST_WITH(namespace_require, NULL, an_empty_namespace_reaches_nothing)
 {
-    EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
-    EXPECT_ADDRESS("2001:db8::1", 0, NoRoute);
-    EXPECT_ADDRESS("0.0.0.0", 0, NoRoute);
-    EXPECT_ADDRESS("::", 0, NoRoute);
-    EXPECT_ADDRESS("127.0.0.1", 0, InterfaceDown);
-    EXPECT_ADDRESS("::1", 0, InterfaceDown);
+    EXPECT_EACH_ADDRESS(0, NoRoute, "198.51.100.7", "2001:db8::1", "0.0.0.0", "::");
+    EXPECT_EACH_ADDRESS(0, InterfaceDown, "127.0.0.1", "::1");
 }
 
 TEST(a_throw_route_is_no_route)
 {
     namespace_ip("route add default via 192.0.2.1; route add throw 198.51.100.0/24");
     namespace_ip("-6 route add default via 2001:db8::1; -6 route add throw 2001:db8:1::/48");
-    EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
-    EXPECT_ADDRESS("2001:db8:1::7", 0, NoRoute);
+    EXPECT_EACH_ADDRESS(0, NoRoute, "198.51.100.7", "2001:db8:1::7");
 }
 
 TEST(refusing_routes_report_their_kind)
@@ -80,11 +73,7 @@ TEST(refusing_routes_report_their_kind)
 
 TEST(own_addresses_are_local_and_direct)
 {
-    EXPECT_ADDRESS("192.0.2.2", R | L | D, None);
-    EXPECT_ADDRESS("2001:db8::2", R | L | D, None);
-    EXPECT_ADDRESS("127.0.0.1", R | L | D, None);
-    EXPECT_ADDRESS("127.8.9.10", R | L | D, None);
-    EXPECT_ADDRESS("::1", R | L | D, None);
+    EXPECT_EACH_ADDRESS(R | L | D, None, "192.0.2.2", "2001:db8::2", "127.0.0.1", "127.8.9.10", "::1");
 }
 
 /* The kernel would give packets to this address the first address of the net as source. */
@@ -92,8 +81,7 @@ TEST(a_second_address_of_a_net_is_local_too)
 {
     namespace_ip("address add 192.0.2.3/24 dev a; address add 2001:db8::3/64 dev a nodad");
     namespace_await_addresses();
-    EXPECT_ADDRESS("192.0.2.3", R | L | D, None);
-    EXPECT_ADDRESS("2001:db8::3", R | L | D, None);
+    EXPECT_EACH_ADDRESS(R | L | D, None, "192.0.2.3", "2001:db8::3");
     EXPECT_PAIR("192.0.2.3", "192.0.2.9", R | D, None);
     EXPECT_PAIR("192.0.2.3", NULL, R | L | D, None);
     EXPECT_PAIR("127.8.9.10", "127.0.0.1", R | L | D, None);
@@ -147,11 +135,7 @@ TEST(an_own_address_stays_local_when_its_interface_goes_down)
 
 /* ---- The default path ------------------------------------------------------------------------------------------- */
 
-#define EXPECT_DEFAULT(flags, reason) \
-    do { \
-        EXPECT_ADDRESS("0.0.0.0", flags, reason); \
-        EXPECT_ADDRESS("::", flags, reason); \
-    } while (0)
+#define EXPECT_DEFAULT(flags, reason) EXPECT_EACH_ADDRESS(flags, reason, "0.0.0.0", "::")
 
 TEST(a_default_route_makes_the_default_path)
 {
@@ -342,13 +326,8 @@ TEST(an_interface_going_down_loses_its_routes)
     namespace_add_default_routes();
     SCOPED_TARGET ipv4 = expect_target("198.51.100.7"), ipv6 = expect_target("2001:db8:1::7");
     SCOPED_TARGET any = expect_target("0.0.0.0");
-    EXPECT(ipv4, R, None);
-    EXPECT(ipv6, R, None);
-    EXPECT(any, R, None);
-    namespace_ip("link set dev a down");
-    EXPECT(ipv4, 0, NoRoute);
-    EXPECT(ipv6, 0, NoRoute);
-    EXPECT(any, 0, NoRoute);
+    EXPECT_EACH(R, None, ipv4, ipv6, any);
+    AFTER("link set dev a down", EXPECT_EACH(0, NoRoute, ipv4, ipv6, any));
 }
 
 TEST(a_lost_carrier_ends_reachability_though_the_route_stays)
@@ -365,9 +344,7 @@ TEST(a_lost_carrier_ends_reachability_though_the_route_stays)
     EXPECT_ADDRESS("192.0.2.9", 0, NoCarrier);
     EXPECT_ADDRESS("192.0.2.2", R | L | D, None);
     namespace_set_carrier("a", "b", true);
-    EXPECT(ipv4, R, None);
-    EXPECT(ipv6, R, None);
-    EXPECT(any, R, None);
+    EXPECT_EACH(R, None, ipv4, ipv6, any);
 }
 
 TEST(a_dormant_link_has_no_carrier)
@@ -438,9 +415,7 @@ TEST(another_metric_does_not_help_against_a_lost_carrier)
     SCOPED_TARGET any = expect_target("0.0.0.0");
     EXPECT_INTERFACE(ipv4, "a");
     namespace_set_carrier("a", "b", false);
-    EXPECT(ipv4, 0, NoCarrier);
-    EXPECT(ipv6, 0, NoCarrier);
-    EXPECT(any, 0, NoCarrier);
+    EXPECT_EACH(0, NoCarrier, ipv4, ipv6, any);
 }
 
 /* The rule refuses only packets of sockets that are bound to the interface. */
@@ -518,9 +493,7 @@ TEST(the_leg_with_a_carrier_is_used)
     namespace_set_carrier("a", "b", false);
     expect_legs("c");
     namespace_set_carrier("c", "d", false);
-    EXPECT_ADDRESS("198.51.100.7", 0, NoCarrier);
-    EXPECT_ADDRESS("2001:db8:1::7", 0, NoCarrier);
-    EXPECT_ADDRESS("0.0.0.0", 0, NoCarrier);
+    EXPECT_EACH_ADDRESS(0, NoCarrier, "198.51.100.7", "2001:db8:1::7", "0.0.0.0");
     namespace_set_carrier("a", "b", true);
     expect_legs("a");
 }
@@ -589,9 +562,7 @@ static void check_nexthop_objects(void)
     namespace_ip("nexthop delete id 1");
     EXPECT(ipv4, 0, NoRoute);
     EXPECT(any, R, None);
-    namespace_ip("nexthop delete id 2");
-    EXPECT(ipv6, 0, NoRoute);
-    EXPECT(any, 0, NoRoute);
+    AFTER("nexthop delete id 2", EXPECT_EACH(0, NoRoute, ipv6, any));
     EXPECT_BOUND("2001:db8:1::7", "a", 0, NoRoute);
 }
 
@@ -686,8 +657,7 @@ TEST(a_blackhole_nexthop_is_a_blackhole)
 {
     namespace_ip("nexthop add id 1 blackhole; route add 198.51.100.0/24 nhid 1; -6 nexthop add id 2 blackhole");
     namespace_ip("-6 route add 2001:db8:1::/48 nhid 2");
-    EXPECT_ADDRESS("198.51.100.7", 0, RouteBlackhole);
-    EXPECT_ADDRESS("2001:db8:1::7", 0, RouteBlackhole);
+    EXPECT_EACH_ADDRESS(0, RouteBlackhole, "198.51.100.7", "2001:db8:1::7");
 }
 
 /* ---- IPv6 sources ----------------------------------------------------------------------------------------------- */
@@ -702,8 +672,7 @@ TEST_WITH(namespace_require_lo, NULL, a_tentative_address_is_no_source)
     namespace_set_up("a");
     namespace_ip("address add 2001:db8::2/64 dev a; -6 route add 2001:db8:1::/48 via fe80::1 dev a");
     SCOPED_TARGET target = expect_target("2001:db8::9"), global = expect_target("2001:db8:1::7");
-    EXPECT(target, 0, NoSourceAddress);
-    EXPECT(global, 0, NoSourceAddress);
+    EXPECT_EACH(0, NoSourceAddress, target, global);
     namespace_ip("address add 2001:db8::3/64 dev a nodad");
     EXPECT(target, R | D, None);
     EXPECT(global, R, None, .source = "2001:db8::3");
@@ -749,8 +718,7 @@ TEST_WITH(namespace_require_lo, NULL, a_link_local_source_does_not_reach_a_globa
     SCOPED_TARGET target = expect_target("2001:db8:1::7");
     EXPECT(target, 0, NoSourceAddress);
     EXPECT_ADDRESS("::", 0, NoSourceAddress);
-    EXPECT_ADDRESS("fe80::1%a", R | D, None);
-    EXPECT_ADDRESS("ff02::1%a", R | D, None);
+    EXPECT_EACH_ADDRESS(R | D, None, "fe80::1%a", "ff02::1%a");
     AFTER("address add 2001:db8::2/64 dev a nodad", EXPECT(target, R, None));
     EXPECT_ADDRESS("::", R, None);
 }
@@ -763,8 +731,7 @@ TEST(a_link_local_address_needs_its_scope)
 
     (void)plain;
     EXPECT_ADDRESS("fe80::1", 0, NoRoute);
-    EXPECT_ADDRESS("fe80::1%a", R | D, None);
-    EXPECT_ADDRESS("fe80::1%b", R | D, None);
+    EXPECT_EACH_ADDRESS(R | D, None, "fe80::1%a", "fe80::1%b");
     SCNetworkReachabilityRef target = expect_target("fe80::1%a");
     EXPECT_INTERFACE(target, "a");
     SCNetworkReachabilityRelease(target);
@@ -786,8 +753,7 @@ TEST(routed_multicast_is_direct)
     EXPECT_ADDRESS("239.1.2.3", 0, NoRoute);
     AFTER("route add 224.0.0.0/4 dev a", EXPECT_ADDRESS("239.1.2.3", R | D, None));
     EXPECT_BOUND("239.1.2.3", "a", R | D, None);
-    EXPECT_ADDRESS("ff02::1%a", R | D, None);
-    EXPECT_ADDRESS("ff05::1", R | D, None);
+    EXPECT_EACH_ADDRESS(R | D, None, "ff02::1%a", "ff05::1");
 }
 
 TEST(only_multicast_routes_out_of_the_interface_count)
@@ -812,12 +778,10 @@ TEST(a_tunnel_is_transient_and_never_direct)
     EXPECT(target, R | T, None);
     EXPECT_TYPE(target, Tunnel);
     EXPECT(any, R | T, None);
-    EXPECT_ADDRESS("198.51.100.7", R | T, None);
-    EXPECT_ADDRESS("2001:db8:1::7", R | T, None);
+    EXPECT_EACH_ADDRESS(R | T, None, "198.51.100.7", "2001:db8:1::7");
     EXPECT_ADDRESS("203.0.113.2", R | L | D, None);
     close(tun); /* deletes the interface */
-    EXPECT(target, 0, NoRoute);
-    EXPECT(any, 0, NoRoute);
+    EXPECT_EACH(0, NoRoute, target, any);
 }
 
 /* ---- Address pairs ---------------------------------------------------------------------------------------------- */
@@ -826,15 +790,13 @@ TEST(a_pair_needs_its_local_address)
 {
     namespace_add_default_routes();
     SCOPED_TARGET ipv4 = expect_pair("192.0.2.3", "198.51.100.7"), ipv6 = expect_pair("2001:db8::3", "2001:db8:1::7");
-    EXPECT(ipv4, 0, LocalAddressNotAssigned);
-    EXPECT(ipv6, 0, LocalAddressNotAssigned);
+    EXPECT_EACH(0, LocalAddressNotAssigned, ipv4, ipv6);
     namespace_ip("address add 192.0.2.3/24 dev a; address add 2001:db8::3/64 dev a nodad");
     namespace_await_addresses();
     EXPECT(ipv4, R, None, .source = "192.0.2.3");
     EXPECT(ipv6, R, None, .source = "2001:db8::3");
     namespace_ip("address delete 192.0.2.3/24 dev a; address delete 2001:db8::3/64 dev a");
-    EXPECT(ipv4, 0, LocalAddressNotAssigned);
-    EXPECT(ipv6, 0, LocalAddressNotAssigned);
+    EXPECT_EACH(0, LocalAddressNotAssigned, ipv4, ipv6);
 }
 
 TEST(a_pair_queries_with_its_source)
@@ -947,23 +909,17 @@ TEST_WITH(namespace_require, NULL, a_bound_target_follows_the_name)
 {
     SCOPED_TARGET target = expect_bound("192.0.2.9", "a");
     SCOPED_TARGET zone = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
-    EXPECT(target, 0, InterfaceMissing);
-    EXPECT(zone, 0, InterfaceMissing);
+    EXPECT_EACH(0, InterfaceMissing, target, zone);
     namespace_add_pair();
-    EXPECT(target, R | D, None);
-    EXPECT(zone, R | D, None);
-    namespace_ip("link set dev a down; link set dev a name other");
-    EXPECT(target, 0, InterfaceMissing);
-    EXPECT(zone, 0, InterfaceMissing);
+    EXPECT_EACH(R | D, None, target, zone);
+    AFTER("link set dev a down; link set dev a name other", EXPECT_EACH(0, InterfaceMissing, target, zone));
     namespace_ip("link set dev b down; link set dev b name a; link set dev a up");
     namespace_ip("link set dev other up; address add 192.0.2.3/24 dev a");
     namespace_await_running("a", true);
     namespace_await_addresses();
     EXPECT(target, R | D, None, .interface = "a");
     EXPECT(zone, R | D, None);
-    namespace_ip("link delete dev a");
-    EXPECT(target, 0, InterfaceMissing);
-    EXPECT(zone, 0, InterfaceMissing);
+    AFTER("link delete dev a", EXPECT_EACH(0, InterfaceMissing, target, zone));
     namespace_add_pair();
     EXPECT(target, R | D, None, .interface = "a");
     EXPECT(zone, R | D, None);

@@ -76,9 +76,7 @@ TEST(routes_do_not_count)
 {
     add_running_pair("a", "b");
     AFTER("address add 192.0.2.2/24 dev a; route add default via 192.0.2.1", EXPECT_ADDRESS(LOCAL_WIFI, R | D, None));
-    namespace_ip("route add blackhole 169.254.0.0/16");
-    EXPECT_ADDRESS(LOCAL_WIFI, R | D, None);
-    EXPECT_ADDRESS("::ffff:169.254.0.0", R | D, None);
+    AFTER("route add blackhole 169.254.0.0/16", EXPECT_EACH_ADDRESS(R | D, None, LOCAL_WIFI, "::ffff:169.254.0.0"));
 }
 
 TEST(other_addresses_and_targets_with_options_do_not_mean_the_local_network)
@@ -87,9 +85,7 @@ TEST(other_addresses_and_targets_with_options_do_not_mean_the_local_network)
     struct sockaddr_storage address = expect_sockaddr(LOCAL_WIFI);
 
     add_running_pair("a", "b");
-    namespace_ip("address add 192.0.2.2/24 dev a");
-    EXPECT_ADDRESS("169.254.0.1", 0, NoRoute);
-    EXPECT_ADDRESS("169.254.255.255", 0, NoRoute);
+    AFTER("address add 192.0.2.2/24 dev a", EXPECT_EACH_ADDRESS(0, NoRoute, "169.254.0.1", "169.254.255.255"));
     EXPECT_BOUND(LOCAL_WIFI, "a", 0, NoRoute);
     EXPECT_PAIR("192.0.2.2", LOCAL_WIFI, 0, NoRoute);
     options.remoteAddress = (const struct sockaddr *)&address;

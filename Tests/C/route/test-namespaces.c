@@ -545,8 +545,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_relea
     SCNetworkReachabilityRef first = make_on_this_thread(fd, "192.0.2.9");
     SCNetworkReachabilityRef second = THERE(fd, expect_bound("fe80::1", "x"));
     close(fd);
-    EXPECT(first, 0, NoRoute);
-    EXPECT(second, 0, NoRoute);
+    EXPECT_EACH(0, NoRoute, first, second);
     SCNetworkReachabilityRelease(first);
     expect_alive("w");
     EXPECT(second, 0, NoRoute);

@@ -251,8 +251,7 @@ static void begin_waiting(const char *zone, uint32_t scope)
     watcher_start(&unicast, expect_name(address));
     snprintf(address, sizeof address, "ff02::fb%%%s", zone);
     watcher_start(&multicast, expect_name(address));
-    EXPECT(unicast.target, 0, InterfaceMissing);
-    EXPECT(multicast.target, 0, InterfaceMissing);
+    EXPECT_EACH(0, InterfaceMissing, unicast.target, multicast.target);
     expect_scope(unicast.target, scope);
     namespace_ip("link add name z index 77 type veth peer name y; link set dev y up; link set dev z up");
     EXPECT_END(&unicast, R | D, &multicast, R | D);

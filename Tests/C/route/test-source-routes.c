@@ -81,8 +81,7 @@ TEST(the_source_is_that_of_the_route)
 TEST(the_default_path_takes_a_source_specific_route)
 {
     add_default();
-    EXPECT_ADDRESS("::", R, None);
-    EXPECT_ADDRESS("0.0.0.0", R, None);
+    EXPECT_EACH_ADDRESS(R, None, "::", "0.0.0.0");
     EXPECT_ADDRESS("198.51.100.1", 0, NoRoute);
 }
 
@@ -90,8 +89,7 @@ TEST(a_packet_takes_a_route_by_a_rule_for_its_source)
 {
     namespace_ip("-6 route add default via " GATEWAY " table 100");
     namespace_ip("-6 rule add from " PREFIX " table 100");
-    EXPECT_ADDRESS(TARGET, R, None);
-    EXPECT_ADDRESS("::", R, None);
+    EXPECT_EACH_ADDRESS(R, None, TARGET, "::");
     EXPECT_BOUND(TARGET, "a", R, None);
     namespace_ip("-6 rule delete from " PREFIX);
     EXPECT_ADDRESS(TARGET, 0, NoRoute);
@@ -100,8 +98,7 @@ TEST(a_packet_takes_a_route_by_a_rule_for_its_source)
 TEST(a_route_from_another_prefix_does_not_count)
 {
     namespace_ip("-6 route add default from 2001:db8:f::/64 via " GATEWAY);
-    EXPECT_ADDRESS(TARGET, 0, NoRoute);
-    EXPECT_ADDRESS("::", 0, NoRoute);
+    EXPECT_EACH_ADDRESS(0, NoRoute, TARGET, "::");
 }
 
 TEST(a_route_without_a_prefix_is_preferred_only_if_it_accepts_packets)
@@ -488,8 +485,7 @@ TEST(nothing_of_one_question_counts_for_the_next)
         EXPECT(second, R, None, .interface = "c", .source = "2001:db8:c::2");
     }
     namespace_ip("-6 route delete default from " PREFIX);
-    EXPECT(first, 0, NoRoute);
-    EXPECT(target, 0, NoRoute);
+    EXPECT_EACH(0, NoRoute, first, target);
     EXPECT(second, R, None, .interface = "c", .source = "2001:db8:c::2");
     EXPECT(target, 0, NoRoute);
 }

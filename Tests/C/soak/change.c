@@ -89,11 +89,10 @@ bool change_is_flood(change bits)
 void change_make(change bits, struct world *world, struct change_made *ret)
 {
     const struct change_kind *kind = take_kind(&bits);
-    int error;
 
     ret->text.length = 0;
     ret->text.bytes[0] = ret->prefix[0] = '\0';
-    error = kind->make(bits, world, ret);
+    int error = kind->make(bits, world, ret);
     if (error != 0)
         text_add(&ret->text, " # %s", strerror(error));
 }

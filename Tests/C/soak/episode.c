@@ -52,15 +52,13 @@ static bool check_networks(struct play *play)
 /* Returns whether all results agree. */
 static bool check(struct play *play, long long acknowledged, bool all)
 {
-    const struct watched *wrong;
-
     executors_resume(&play->targets.executors);
     play->burst = 0;
     play->tally->checks++;
     short_lived_renew(&play->short_lived);
     if (all || ++play->checks % SWEEP == 0)
         targets_suspect_all(&play->targets);
-    wrong = targets_check(&play->targets, acknowledged);
+    const struct watched *wrong = targets_check(&play->targets, acknowledged);
     if (wrong != NULL && !play->tally->is_silent)
         print_wrong(wrong);
     if (wrong == NULL && play->checks % RENEW == 0)
@@ -133,7 +131,6 @@ static size_t make_changes(struct play *play)
 size_t episode_play(const struct episode *episode, bool verbose, struct tally *tally)
 {
     struct play play = { .episode = episode, .tally = tally, .verbose = verbose };
-    size_t failed;
 
     world_open(&play.world);
     oracle_open();
@@ -141,7 +138,7 @@ size_t episode_play(const struct episode *episode, bool verbose, struct tally *t
     play.targets.is_silent = tally->is_silent;
     short_lived_open(&play.short_lived, &play.targets.executors, episode->seed);
     network_targets_open(&play.networks, &play.targets.executors);
-    failed = make_changes(&play);
+    size_t failed = make_changes(&play);
     network_targets_close(&play.networks, &play.targets.executors);
     short_lived_close(&play.short_lived);
     tally->short_lived += atomic_load(&play.short_lived.ended);

@@ -24,10 +24,9 @@ static bool wait_for_turn(struct executors *executors)
 static void *drive(void *argument)
 {
     struct executors *executors = argument;
-    SCRunLoopRef loop;
 
     pthread_mutex_lock(&executors->lock);
-    loop = executors->loops[executors->started++];
+    SCRunLoopRef loop = executors->loops[executors->started++];
     pthread_cond_broadcast(&executors->news);
     pthread_mutex_unlock(&executors->lock);
     while (wait_for_turn(executors))

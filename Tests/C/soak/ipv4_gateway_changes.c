@@ -62,7 +62,6 @@ static int set_equal_routes(change bits, struct world *world, struct change_made
 {
     const unsigned failed = random_take(&bits, 3);
     struct gateways gateways;
-    bool done;
 
     (void)world;
     if (!find_links(&gateways))
@@ -70,8 +69,8 @@ static int set_equal_routes(change bits, struct world *world, struct change_made
     snprintf(ret->prefix, sizeof ret->prefix, "0.0.0.0/0");
     if (random_take(&bits, 2) == 0) /* the one that hides them */
         (void)world_run("route delete default", &ret->text);
-    done = set_states(&gateways, 2, &ret->text) &&
-           run_for(&gateways, 0, &ret->text, "route replace default via %s dev %s metric 5");
+    bool done = set_states(&gateways, 2, &ret->text) &&
+                run_for(&gateways, 0, &ret->text, "route replace default via %s dev %s metric 5");
     (void)run_for(&gateways, 1, &ret->text, "route append default via %s dev %s metric 5");
     done = set_states(&gateways, failed, &ret->text) && done;
     change_addresses(&gateways, &ret->text);
@@ -89,12 +88,11 @@ static int delete_equal_route(change bits, struct world *world, struct change_ma
 static int change_gateways(change bits, struct world *world, struct change_made *ret)
 {
     struct gateways gateways;
-    bool done;
 
     (void)world;
     if (!find_links(&gateways))
         return ENODEV;
-    done = set_states(&gateways, random_take(&bits, 3), &ret->text);
+    bool done = set_states(&gateways, random_take(&bits, 3), &ret->text);
     change_addresses(&gateways, &ret->text);
     snprintf(ret->prefix, sizeof ret->prefix, "0.0.0.0/0");
     return done ? 0 : EINVAL;
@@ -122,15 +120,14 @@ static int probe_gateway(change bits, struct world *world, struct change_made *r
     const unsigned which = random_take(&bits, 2);
     struct gateways gateways;
     char command[64];
-    bool done;
 
     (void)world;
     if (!find_links(&gateways))
         return ENODEV;
     snprintf(ret->prefix, sizeof ret->prefix, "0.0.0.0/0");
     snprintf(command, sizeof command, "link set dev %s arp on", gateways.links[which]);
-    done = world_run(command, &ret->text) && set_states(&gateways, 2, &ret->text) &&
-           run_for(&gateways, which, &ret->text, "neigh replace %s dev %s lladdr 02:00:00:00:00:01 nud probe");
+    bool done = world_run(command, &ret->text) && set_states(&gateways, 2, &ret->text) &&
+                run_for(&gateways, which, &ret->text, "neigh replace %s dev %s lladdr 02:00:00:00:00:01 nud probe");
     change_addresses(&gateways, &ret->text);
     return done ? 0 : EINVAL;
 }
@@ -144,7 +141,6 @@ static int set_legs(change bits, struct world *world, struct change_made *ret)
     const unsigned failed = random_take(&bits, 3);
     struct gateways gateways;
     char command[192];
-    bool done;
 
     (void)world;
     if (!find_links(&gateways))
@@ -155,7 +151,7 @@ static int set_legs(change bits, struct world *world, struct change_made *ret)
     snprintf(command, sizeof command, "route replace %s nexthop via %s dev %s nexthop %s%s%sdev %s", prefix,
              addresses[0], gateways.links[0], tunnel ? "" : "via ", tunnel ? "" : addresses[1], tunnel ? "" : " ",
              tunnel ? "p" : gateways.links[1]);
-    done = world_run(command, &ret->text) && set_states(&gateways, failed, &ret->text);
+    bool done = world_run(command, &ret->text) && set_states(&gateways, failed, &ret->text);
     change_addresses(&gateways, &ret->text);
     return done ? 0 : EINVAL;
 }

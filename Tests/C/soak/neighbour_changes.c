@@ -66,15 +66,14 @@ static int hide_route(change bits, struct world *world, struct change_made *ret)
                                   .index = world_index(gateways[which].link),
                                   .metric = 10 * random_take(&bits, 2) };
     char link[IF_NAMESIZE];
-    int error, after;
 
     if (!find_link(which, link))
         return ENODEV;
     if (!set_failed(&ret->text, route.gateway, link))
         return EINVAL;
     text_add(&ret->text, "; route replace %s via %s dev %s metric %u", route.prefix, route.gateway, link, route.metric);
-    error = writer_route(&world->writer, WRITER_REPLACE, &route);
-    after = finish_failure(world, ret);
+    int error = writer_route(&world->writer, WRITER_REPLACE, &route);
+    int after = finish_failure(world, ret);
     return error != 0 ? error : after;
 }
 
@@ -160,7 +159,6 @@ static int redirect(change bits, struct world *world, struct change_made *ret)
 {
     char link[IF_NAMESIZE], address[32], command[160];
     unsigned last = random_take(&bits, 255);
-    int error;
 
     if (!find_link(0, link) || world->router.fd < 0)
         return ENODEV;
@@ -171,7 +169,7 @@ static int redirect(change bits, struct world *world, struct change_made *ret)
     snprintf(command, sizeof command, "neigh delete %s dev %s", address, link);
     (void)world_run(command, &ret->text);
     text_add(&ret->text, "; # fe80::b redirects %s to the link", address);
-    error = router_send_redirect(&world->router, "fe80::b", address);
+    int error = router_send_redirect(&world->router, "fe80::b", address);
     snprintf(command, sizeof command, "neigh replace %s dev %s" VALID, address, link);
     (void)world_run(command, &ret->text);
     snprintf(ret->prefix, sizeof ret->prefix, "%s/128", address);

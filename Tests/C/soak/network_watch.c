@@ -136,11 +136,10 @@ static SCNetworkReachabilityRef create_target(void)
 {
     const struct sockaddr_in any = { .sin_family = AF_INET };
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    SCNetworkReachabilityRef target;
 
     options.remoteAddress = (const struct sockaddr *)&any;
     options.options = kSCNetworkReachabilityOptionNotifyNetwork;
-    target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
     unit_complain_if(target == NULL, "a target was not created");
     return target;
 }

@@ -198,7 +198,6 @@ static enum connection connect_socket(const struct query *query, uint8_t ret_sou
     const int fd = open_query_socket(query);
     struct sockaddr_storage remote = socket_address(query->family, query->destination, query->oif);
     socklen_t length = sizeof remote;
-    bool connected;
     int error = 0;
 
     memset(ret_source, 0, 16);
@@ -206,7 +205,7 @@ static enum connection connect_socket(const struct query *query, uint8_t ret_sou
         return CONNECTION_UNKNOWN;
     if (connect(fd, (const struct sockaddr *)&remote, sizeof remote) != 0)
         error = errno;
-    connected = error == 0 && getsockname(fd, (struct sockaddr *)&remote, &length) == 0;
+    bool connected = error == 0 && getsockname(fd, (struct sockaddr *)&remote, &length) == 0;
     if (connected && query->family == AF_INET)
         memcpy(ret_source, &((struct sockaddr_in *)&remote)->sin_addr, 4);
     else if (connected)
@@ -256,13 +255,12 @@ static struct reply unknown_reply(unsigned oif, const uint8_t source[16])
 static struct reply query_with_chosen_source(const struct query *query, const struct reply *refusal)
 {
     struct query chosen = *query;
-    struct reply reply;
     uint8_t source[16];
 
     if (!can_connect(query, source))
         return *refusal;
     chosen.source = source;
-    reply = query_kernel(&chosen);
+    struct reply reply = query_kernel(&chosen);
     if (query->oif == 0 || (reply.error == 0 && (is_vrf(query->oif) || !leaves_other_interface(query, &reply))))
         return reply;
     return unknown_reply(query->oif, source);
@@ -272,7 +270,6 @@ static struct reply query_with_chosen_source(const struct query *query, const st
 static struct reply query_strictly(const struct query *query, const struct reply *reply)
 {
     struct query sourceless = *query;
-    struct reply strict;
     uint8_t source[16];
     enum connection connection = connect_socket(query, source);
 
@@ -281,7 +278,7 @@ static struct reply query_strictly(const struct query *query, const struct reply
     if (connection == CONNECTION_UNKNOWN && reply->error != 0)
         return *reply;
     sourceless.source = NULL;
-    strict = query_kernel(&sourceless);
+    struct reply strict = query_kernel(&sourceless);
     return strict.error != 0 && connection == CONNECTION_MADE ? unknown_reply(query->oif, source) : strict;
 }
 
@@ -354,7 +351,6 @@ static bool leads_on(unsigned index)
     char name[IF_NAMESIZE];
     struct spec_address remote;
     struct query query = { .destination = remote.bytes };
-    bool leads;
 
     if (if_indextoname(index, name) == NULL || (reads_peers && stack_has_no_peer(name)))
         return false;
@@ -362,7 +358,7 @@ static bool leads_on(unsigned index)
         return true;
     query.family = remote.family;
     depth++;
-    leads = flags_of_address(&query) != 0 && query_route(&query).oif != index;
+    bool leads = flags_of_address(&query) != 0 && query_route(&query).oif != index;
     depth--;
     return leads;
 }
@@ -394,13 +390,12 @@ static SCNetworkReachabilityFlags flags_of_legs(const struct query *query, const
     for (size_t i = 0; i < match->leg_count; i++) {
         const struct leg *leg = &match->legs[i];
         struct query over = *query;
-        struct reply reply;
 
         if ((leg->flags & RTNH_F_DEAD) != 0 || !is_running(leg->oif) || !may_use_leg(query->oif, leg))
             continue;
         over.oif = leg->oif;
         over.fib_match = false;
-        reply = query_route(&over);
+        struct reply reply = query_route(&over);
         reply.gateway = leg->gateway;
         reply.oif = leg->oif;
         return flags_of_reply(query, &reply);
@@ -412,21 +407,19 @@ static SCNetworkReachabilityFlags flags_of_legs(const struct query *query, const
 static SCNetworkReachabilityFlags flags_of_match(const struct query *query, const struct reply *match)
 {
     struct query plain = *query;
-    struct reply reply;
 
     if (match->error == 0 && match->leg_count != 0)
         return flags_of_legs(query, match);
     if (match->error != 0 || (match->oif != 0 && query->family == AF_INET))
         return flags_of_reply(query, match);
     plain.fib_match = false; /* a nexthop object hides its interface; IPv6 needs the source */
-    reply = query_route(&plain);
+    struct reply reply = query_route(&plain);
     return flags_of_reply(query, &reply);
 }
 
 static SCNetworkReachabilityFlags flags_of_address(struct query *query)
 {
-    struct reply reply, match;
-    SCNetworkReachabilityFlags flags;
+    struct reply match;
 
     query->fib_match = true;
     /* A plain query out of an interface returns a route that does not exist. Packets to 224.0.0.0/24 need no route. */
@@ -435,8 +428,8 @@ static SCNetworkReachabilityFlags flags_of_address(struct query *query)
         return flags_of_match(query, &match);
     }
     query->fib_match = false;
-    reply = query_route(query);
-    flags = flags_of_reply(query, &reply);
+    struct reply reply = query_route(query);
+    SCNetworkReachabilityFlags flags = flags_of_reply(query, &reply);
     if (flags != 0 || reply.error != 0 || is_running(reply.oif))
         return flags;
     query->fib_match = true;
@@ -466,10 +459,8 @@ static bool is_another_route(const struct reply *reply, const uint8_t address[16
 
 static bool is_reached(struct query query, const uint8_t probe[16])
 {
-    struct reply reply;
-
     query.destination = probe;
-    reply = query_route(&query);
+    struct reply reply = query_route(&query);
     return reply.error == 0 && reply.type != RTN_LOCAL &&
            (reply.bits == BITS_UNKNOWN || reply.bits <= 1 || is_another_route(&reply, probe));
 }
@@ -758,10 +749,8 @@ bool oracle_ipv6_routes_share_a_nexthop(void)
 /* Whether the kernel may choose among several legs, also by ports. */
 static bool has_legs(struct query query)
 {
-    struct reply reply;
-
     query.fib_match = true;
-    reply = query_kernel(&query);
+    struct reply reply = query_kernel(&query);
     return reply.leg_count > 0 || reply.oif == 0; /* a group of nexthop objects has no interface */
 }
 

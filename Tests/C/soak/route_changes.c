@@ -141,12 +141,11 @@ static int flood_routes(change bits, struct world *world, struct change_made *re
 {
     struct writer_route route = { .prefix = "198.51.100.200/32" };
     const unsigned count = FLOOD + random_take(&bits, FLOOD);
-    int error;
 
     snprintf(ret->prefix, sizeof ret->prefix, "%s", route.prefix);
     text_add(&ret->text, "route replace blackhole %s; route replace prohibit %s; # %u times", route.prefix,
              route.prefix, count / 2);
-    error = writer_batch(&world->writer);
+    int error = writer_batch(&world->writer);
     for (unsigned i = 0; i < count && error == 0; i++) {
         route.type = i % 2 == 0 ? RTN_BLACKHOLE : RTN_PROHIBIT;
         error = writer_route(&world->writer, WRITER_REPLACE, &route);

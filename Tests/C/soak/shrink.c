@@ -17,11 +17,10 @@ static void leave_out(struct episode *episode, size_t step, unsigned *tries)
 {
     for (size_t from = 0; from + step <= episode->count && episode->count > step && *tries > 0; (*tries)--) {
         struct episode without = *episode;
-        size_t failed;
 
         without.count -= step;
         memmove(without.changes + from, without.changes + from + step, (without.count - from) * sizeof(change));
-        failed = play_silently(&without);
+        size_t failed = play_silently(&without);
         if (failed != 0) {
             *episode = without;
             episode->count = failed;

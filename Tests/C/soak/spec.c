@@ -69,13 +69,12 @@ static struct spec_address draw_destination(uint64_t *bits)
 {
     unsigned total = 0, number;
     const struct pool *pool = pools;
-    struct spec_address address;
 
     for (size_t i = 0; i < COUNT(pools); i++)
         total += pools[i].weight;
     for (number = random_take(bits, total); number >= pool->weight; pool++)
         number -= pool->weight;
-    address = parse_address(pool->base);
+    struct spec_address address = parse_address(pool->base);
     address.bytes[address.family == AF_INET6 ? 15 : 3] += (uint8_t)random_take(bits, pool->spread);
     address.scope = if_nametoindex(pool->zone);
     return address;
@@ -136,7 +135,6 @@ SCNetworkReachabilityRef spec_create_target(const struct spec *spec)
 {
     const struct sockaddr_storage local = socket_address(&spec->local), remote = socket_address(&spec->remote);
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    SCNetworkReachabilityRef target;
 
     options.remoteAddress = (const struct sockaddr *)&remote;
     if (spec->local.family != 0)
@@ -145,7 +143,7 @@ SCNetworkReachabilityRef spec_create_target(const struct spec *spec)
         options.interfaceName = spec->interface;
     options.routingMark = spec->mark;
     options.options = spec->options;
-    target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
     if (target == NULL)
         fprintf(stderr, "no target: %s\n", SCErrorString(SCError()));
     return target;
@@ -192,10 +190,9 @@ bool spec_is_covered(const struct spec *spec, const char *prefix)
 {
     char text[INET6_ADDRSTRLEN];
     const char *slash = strchr(prefix, '/');
-    struct spec_address network;
 
     snprintf(text, sizeof text, "%.*s", (int)(slash - prefix), prefix);
-    network = parse_address(text);
+    struct spec_address network = parse_address(text);
     return spec_is_default_path(spec) || is_in_prefix(&spec->remote, &network, (unsigned)atoi(slash + 1)) ||
            is_in_prefix(&spec->local, &network, (unsigned)atoi(slash + 1));
 }

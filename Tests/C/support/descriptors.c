@@ -11,12 +11,11 @@
 void descriptors_read(struct descriptors *ret)
 {
     struct pollfd polled[DESCRIPTORS];
-    bool is_polled;
 
     memset(ret, 0, sizeof *ret);
     for (int fd = 0; fd < DESCRIPTORS; fd++)
         polled[fd] = (struct pollfd){ .fd = fd };
-    is_polled = ppoll(polled, DESCRIPTORS, &(struct timespec){ 0 }, NULL) >= 0;
+    bool is_polled = ppoll(polled, DESCRIPTORS, &(struct timespec){ 0 }, NULL) >= 0;
     for (int fd = 0; fd < DESCRIPTORS; fd++) {
         ret->open[fd] = is_polled ? (polled[fd].revents & POLLNVAL) == 0 : fcntl(fd, F_GETFD) >= 0;
         if (ret->open[fd])

@@ -97,7 +97,6 @@ static bool enter(void)
     static char cache[4 * 1024 * 1024];
     const int fd = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
     ssize_t length = 0;
-    int copy;
 
     if (fd >= 0) {
         length = read(fd, cache, sizeof cache);
@@ -107,7 +106,7 @@ static bool enter(void)
         return false;
     if (!namespace_enter_mounts() || !mount_empty("/etc") || !mount_empty("/run"))
         return false;
-    copy = length > 0 ? open("/etc/ld.so.cache", O_WRONLY | O_CREAT | O_CLOEXEC, 0644) : -1;
+    int copy = length > 0 ? open("/etc/ld.so.cache", O_WRONLY | O_CREAT | O_CLOEXEC, 0644) : -1;
     if (copy >= 0) {
         (void)!write(copy, cache, (size_t)length);
         close(copy);

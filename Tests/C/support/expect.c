@@ -136,10 +136,9 @@ struct expect_counters expect_counters_of(SCNetworkReachabilityRef target)
 {
     struct expect_counters counters = { 0 };
     char text[2048];
-    const char *line;
 
     (void)SCNetworkReachabilityGetDescription(target, text, sizeof text);
-    line = strstr(text, "counters: ");
+    const char *line = strstr(text, "counters: ");
     if (line == NULL || sscanf(line, "counters: %lu evaluations, %lu callbacks, %lu queries, %lu overruns",
                                &counters.evaluations, &counters.callbacks, &counters.queries, &counters.overruns) != 4)
         fail_msg("no counters in: %s", text);
@@ -272,4 +271,21 @@ void expect_result(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
         expect_gateway(target, wanted->gateway, file, line);
     if (wanted->source != NULL)
         expect_source(target, wanted->source, file, line);
+}
+
+void expect_results(const SCNetworkReachabilityRef *targets, SCNetworkReachabilityFlags flags,
+                    SCNetworkReachabilityReason reason, const char *file, int line)
+{
+    for (; *targets != NULL; targets++)
+        expect_result(*targets, flags, reason, NULL, file, line);
+}
+
+void expect_results_of(const char *const *addresses, SCNetworkReachabilityFlags flags,
+                       SCNetworkReachabilityReason reason, const char *file, int line)
+{
+    for (; *addresses != NULL; addresses++) {
+        SCOPED_TARGET target = expect_target(*addresses);
+
+        expect_result(target, flags, reason, NULL, file, line);
+    }
 }

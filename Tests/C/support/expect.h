@@ -62,6 +62,20 @@ struct expect_path {
 void expect_result(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
                    SCNetworkReachabilityReason reason, const struct expect_path *path, const char *file, int line);
 
+/* The same of each of these targets: EXPECT_EACH(R, None, ipv4, ipv6). */
+#define EXPECT_EACH(flags, reason, ...) \
+    expect_results((const SCNetworkReachabilityRef[]){ __VA_ARGS__, NULL }, flags, \
+                   kSCNetworkReachabilityReason##reason, __FILE__, __LINE__)
+void expect_results(const SCNetworkReachabilityRef *targets, SCNetworkReachabilityFlags flags,
+                    SCNetworkReachabilityReason reason, const char *file, int line);
+
+/* The same of a new target for each of these addresses: EXPECT_EACH_ADDRESS(R, None, "192.0.2.9", "2001:db8::9"). */
+#define EXPECT_EACH_ADDRESS(flags, reason, ...) \
+    expect_results_of((const char *const[]){ __VA_ARGS__, NULL }, flags, kSCNetworkReachabilityReason##reason, \
+                      __FILE__, __LINE__)
+void expect_results_of(const char *const *addresses, SCNetworkReachabilityFlags flags,
+                       SCNetworkReachabilityReason reason, const char *file, int line);
+
 /* The same of a new target. */
 #define EXPECT_ADDRESS(address, ...)          EXPECT_ONCE(expect_target(address), __VA_ARGS__)
 #define EXPECT_PAIR(local, remote, ...)       EXPECT_ONCE(expect_pair(local, remote), __VA_ARGS__)

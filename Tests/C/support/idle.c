@@ -49,10 +49,8 @@ bool idle_loop_is_readable(SCRunLoopRef loop)
 /* True if the descriptor is readable for another reason than changes that must be fetched. */
 static bool has_work(SCRunLoopRef loop)
 {
-    bool has_changes;
-
     runloop_lock(loop);
-    has_changes = !list_is_empty(&loop->changes);
+    bool has_changes = !list_is_empty(&loop->changes);
     runloop_unlock(loop);
     return !has_changes && idle_loop_is_readable(loop);
 }
@@ -84,11 +82,10 @@ bool idle_await(SCRunLoopRef loop)
 bool idle_thread_waits(pid_t thread)
 {
     char path[64];
-    FILE *file;
     long call = -1;
 
     snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)thread);
-    file = fopen(path, "re");
+    FILE *file = fopen(path, "re");
     if (file == NULL)
         return false;
     if (fscanf(file, "%ld", &call) != 1) /* "running" */

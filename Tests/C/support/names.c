@@ -38,15 +38,13 @@ void names_begin_another(void)
 
 void names_begin_far(const char *servers)
 {
-    int far, near;
-
     namespace_require();
-    far = namespace_keep();
+    int far = namespace_keep();
     etc_require(servers);
     namespace_ip("link set dev lo up; address add 198.51.100.53/32 dev lo");
     names_server = nameserver_open();
     namespace_require();
-    near = namespace_keep();
+    int near = namespace_keep();
     namespace_ip("link set dev lo up");
     namespace_ip("link add name a type veth peer name b netns %d", (int)nameserver_thread(names_server));
     namespace_go(far);
@@ -80,12 +78,11 @@ void names_end_group(void)
 SCNetworkReachabilityRef names_bound_target(const char *name, const char *interface, uint32_t mark)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    SCNetworkReachabilityRef target;
 
     options.nodename = name;
     options.interfaceName = interface[0] != '\0' ? interface : NULL;
     options.routingMark = mark;
-    target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
     if (target == NULL)
         fail_msg("%s: %s", name, SCErrorString(SCError()));
     return target;
@@ -203,11 +200,10 @@ void names_await_result(SCNetworkReachabilityRef target)
 static void read_comm(const char *thread, char ret[32])
 {
     char path[300];
-    FILE *file;
 
     snprintf(path, sizeof path, "/proc/self/task/%s/comm", thread);
     ret[0] = '\0';
-    file = fopen(path, "re");
+    FILE *file = fopen(path, "re");
     if (file == NULL)
         return;
     if (fgets(ret, 32, file) == NULL)

@@ -313,14 +313,12 @@ static void note(struct nameserver *server, struct query *query)
 static bool consider(struct nameserver *server, const uint8_t *bytes, size_t length, bool over_tcp,
                      struct query *ret_query, struct message *ret)
 {
-    bool replies;
-
     if (!read_query(bytes, length, ret_query))
         return false;
     ret_query->over_tcp = over_tcp;
     pthread_mutex_lock(&server->lock);
     note(server, ret_query);
-    replies = make_reply(server, bytes, ret_query, ret);
+    bool replies = make_reply(server, bytes, ret_query, ret);
     pthread_mutex_unlock(&server->lock);
     return replies;
 }
@@ -549,11 +547,10 @@ static void close_sockets(struct nameserver *server)
 static bool obey(struct nameserver *server)
 {
     uint64_t value;
-    bool goes_on;
 
     (void)!read(server->wake, &value, sizeof value);
     pthread_mutex_lock(&server->lock);
-    goes_on = !server->should_end;
+    bool goes_on = !server->should_end;
     if (server->listens && (!server->should_listen || !goes_on))
         close_sockets(server);
     if (!server->listens && server->should_listen && goes_on)
@@ -613,12 +610,10 @@ static void order_locked(struct nameserver *server)
 
 static void listen_or_not(struct nameserver *server, bool should)
 {
-    bool does;
-
     pthread_mutex_lock(&server->lock);
     server->should_listen = should;
     order_locked(server);
-    does = server->listens;
+    bool does = server->listens;
     pthread_mutex_unlock(&server->lock);
     if (does != should)
         fail_msg("the name server cannot listen");
@@ -719,10 +714,8 @@ unsigned nameserver_count(struct nameserver *server, const char *name, enum name
 
 unsigned nameserver_count_tcp(struct nameserver *server)
 {
-    unsigned count;
-
     pthread_mutex_lock(&server->lock);
-    count = server->over_tcp;
+    unsigned count = server->over_tcp;
     pthread_mutex_unlock(&server->lock);
     return count;
 }

@@ -36,11 +36,10 @@ static bool write_file(const char *path, const char *text)
 {
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     const ssize_t length = (ssize_t)strlen(text);
-    bool written;
 
     if (fd < 0)
         return false;
-    written = write(fd, text, (size_t)length) == length;
+    bool written = write(fd, text, (size_t)length) == length;
     close(fd);
     return written;
 }
@@ -286,10 +285,9 @@ static int run_batch(const char *lines, bool ipv6, char *output, size_t size)
 {
     char *const arguments[] = { "ip", "-batch", "-", ipv6 ? "-6" : NULL, NULL };
     const int input = memfd_create("batch", MFD_CLOEXEC);
-    int status;
 
     assert_int_equal(pwrite(input, lines, strlen(lines), 0), strlen(lines));
-    status = run(arguments, input, output, size);
+    int status = run(arguments, input, output, size);
     close(input);
     return status;
 }
@@ -478,11 +476,10 @@ static bool is_running(const char *interface)
 {
     struct ifreq request = { 0 };
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool running;
 
     assert_true(fd >= 0);
     snprintf(request.ifr_name, sizeof request.ifr_name, "%s", interface);
-    running = ioctl(fd, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_RUNNING) != 0;
+    bool running = ioctl(fd, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_RUNNING) != 0;
     close(fd);
     return running;
 }

@@ -35,12 +35,11 @@ static struct text namespace_of_descriptor(const char *name)
 {
     const int of_socket = ioctl(atoi(name), SIOCGSKNS);
     char number[16];
-    struct text text;
 
     if (of_socket < 0)
         return read_link("/proc/self/fd/%s", name);
     snprintf(number, sizeof number, "%d", of_socket);
-    text = read_link("/proc/self/fd/%s", number);
+    struct text text = read_link("/proc/self/fd/%s", number);
     close(of_socket);
     return text;
 }

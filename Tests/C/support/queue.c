@@ -22,10 +22,8 @@ static bool take_locked(struct queue *queue, struct queue_work *ret)
 
 bool queue_take(struct queue *queue, struct queue_work *ret)
 {
-    bool taken;
-
     pthread_mutex_lock(&queue->lock);
-    taken = take_locked(queue, ret);
+    bool taken = take_locked(queue, ret);
     pthread_mutex_unlock(&queue->lock);
     return taken;
 }
@@ -143,7 +141,6 @@ static bool await_news(struct queue *queue, bool (*holds)(const struct queue *qu
                        unsigned long value)
 {
     struct timespec end;
-    bool done;
     int error = 0;
 
     clock_gettime(CLOCK_REALTIME, &end);
@@ -151,7 +148,7 @@ static bool await_news(struct queue *queue, bool (*holds)(const struct queue *qu
     pthread_mutex_lock(&queue->lock);
     while (!holds(queue, value) && error == 0)
         error = pthread_cond_timedwait(&queue->news, &queue->lock, &end);
-    done = holds(queue, value);
+    bool done = holds(queue, value);
     pthread_mutex_unlock(&queue->lock);
     return done;
 }
@@ -191,10 +188,8 @@ void queue_close(struct queue *queue)
 
 static size_t read_number(struct queue *queue, const size_t *number)
 {
-    size_t value;
-
     pthread_mutex_lock(&queue->lock);
-    value = *number;
+    size_t value = *number;
     pthread_mutex_unlock(&queue->lock);
     return value;
 }

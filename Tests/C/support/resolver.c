@@ -187,14 +187,13 @@ static void hang_locked(struct call *call)
 WRAP(int, getaddrinfo, const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret)
 {
     struct call call = { .name = name };
-    struct resolver_reply reply;
 
     if (readlink("/proc/thread-self/ns/net", call.namespace, sizeof call.namespace - 1) < 0)
         call.namespace[0] = '\0';
     pthread_mutex_lock(&resolver.lock);
     complain_if_locked(service != NULL, "the resolver got a service");
     begin_locked(&call, hints);
-    reply = resolver.rule(name);
+    struct resolver_reply reply = resolver.rule(name);
     if (reply.hangs && !resolver.none_hangs) {
         hang_locked(&call);
         reply = resolver.rule(name);
@@ -235,10 +234,8 @@ static unsigned calls_locked(const char *name)
 
 unsigned resolver_calls(const char *name)
 {
-    unsigned calls;
-
     pthread_mutex_lock(&resolver.lock);
-    calls = calls_locked(name);
+    unsigned calls = calls_locked(name);
     pthread_mutex_unlock(&resolver.lock);
     return calls;
 }
@@ -293,10 +290,9 @@ unsigned resolver_threads(void)
         return 0;
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
         char path[300], comm[32] = "";
-        FILE *file;
 
         snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
-        file = fopen(path, "re");
+        FILE *file = fopen(path, "re");
         if (file == NULL)
             continue;
         count += fgets(comm, sizeof comm, file) != NULL && strcmp(comm, "reach-resolver\n") == 0;
@@ -331,10 +327,8 @@ const char *resolver_complaint(void)
 
 bool resolver_has_its_lists(void)
 {
-    bool has;
-
     pthread_mutex_lock(&resolver.lock);
-    has = resolver.lists == 0;
+    bool has = resolver.lists == 0;
     pthread_mutex_unlock(&resolver.lock);
     return has;
 }

@@ -199,7 +199,6 @@ static int run_range(struct unit_test *first, const struct unit_test *end, const
 {
     struct CMUnitTest all[MOST_TESTS] = { { 0 } };
     size_t count = 0;
-    int status;
 
     if (denial != NULL) {
         namespace_set_aside();
@@ -211,7 +210,7 @@ static int run_range(struct unit_test *first, const struct unit_test *end, const
             abort();
         all[count++] = test_for_cmocka(test);
     }
-    status = _cmocka_run_group_tests(program_invocation_short_name, all, count, NULL, end_unit);
+    int status = _cmocka_run_group_tests(program_invocation_short_name, all, count, NULL, end_unit);
     if (denial != NULL)
         namespace_end_aside();
     return status;

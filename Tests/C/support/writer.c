@@ -31,7 +31,6 @@ int writer_open(struct writer *ret)
 {
     const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
     const int one = 1;
-    int error;
 
     *ret = (struct writer){ .fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE) };
     if (ret->fd < 0)
@@ -40,7 +39,7 @@ int writer_open(struct writer *ret)
     if (setsockopt(ret->fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof one) == 0 &&
         connect(ret->fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0)
         return 0;
-    error = errno;
+    int error = errno;
     writer_close(ret);
     return error;
 }
@@ -125,10 +124,9 @@ int writer_flush(struct writer *writer)
                                    .nlmsg_type = NLMSG_NOOP,
                                    .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK,
                                    .nlmsg_seq = ++writer->sequence };
-    int error;
 
     memcpy(writer->batch + writer->filled, &last, sizeof last);
-    error = send_all(writer, writer->batch, writer->filled + sizeof last);
+    int error = send_all(writer, writer->batch, writer->filled + sizeof last);
     if (error == 0)
         error = verdict(writer);
     free(writer->batch);
@@ -140,10 +138,8 @@ int writer_flush(struct writer *writer)
 
 static struct nlmsghdr *begin(union request *request, uint16_t type, uint16_t flags)
 {
-    struct nlmsghdr *header;
-
     memset(request, 0, sizeof *request); /* attributes leave gaps */
-    header = mnl_nlmsg_put_header(request);
+    struct nlmsghdr *header = mnl_nlmsg_put_header(request);
     header->nlmsg_type = type;
     header->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags);
     return header;

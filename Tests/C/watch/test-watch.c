@@ -509,8 +509,7 @@ TEST(an_ipv6_route_expires)
 
     namespace_ip("-6 route add default via 2001:db8::1 expires 2");
     WATCH(&far, "2001:db8:1::7", &any, "::");
-    EXPECT(far.target, R, None);
-    EXPECT(any.target, R, None);
+    EXPECT_EACH(R, None, far.target, any.target);
     EXPECT_CHANGE(&far, 0);
     assert_true(watcher_now() - started < time_limit_of(LATE));
     assert_true(watcher_now() - started > 1.5);
