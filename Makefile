@@ -123,7 +123,7 @@ ONE_THREAD    = $(addprefix test-, \
                   flags flow flow-soak foreign-source gateways hash-tree heap lifetimes link-changes link-table \
                   link-type linkinfo local-wifi lookup-queue message neighbours next-hop path pppd \
                   question resolvconf route-ends route-filter scope sharing siphash sock-diag socket \
-                  source-routes sources store store-random strings tdb tunnel vrf wireguard wireguard-path)
+                  source-routes sources store store-random tdb tunnel vrf wireguard wireguard-path)
 WRAP_THREADS  = -Wl,--wrap=pthread_create
 # Programs about calls that fail link a copy of the library that calls faulty_NAME for each function in faults.c.
 FAULT_TESTS   = $(filter $(BUILD)/tests/test-fault% $(BUILD)/tests/test-denied%,$(TESTS))
