@@ -143,7 +143,7 @@ WORLD         = $(filter-out %.sh %.py %/systemd,$(sort $(wildcard Tests/world/*
 DESKTOP       = $(sort $(filter-out %.py %/__pycache__,$(wildcard Tests/desktop/*)))
 CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
 
-.PHONY: FORCE all help lib tool run try manuals docs deps deps-check deps-check-c deps-test deps-world check check-c checks \
+.PHONY: FORCE all help lib toolchain tool run try manuals docs deps deps-check deps-check-c deps-test deps-world check check-c checks \
         test test-world build-tests test-programs pure-tests test-consumers test-gio test-desktop deps-desktop test-products test-vm test-kernels vm-programs \
         programs-asan programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
         check-swift check-swift-thread check-swift-address calls fuzz mutants coverage soak soak-flows soak-denied storm bench benchmarks \
@@ -242,11 +242,13 @@ COMPLETIONS     = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
 # They run the tool.
 UNITS           = reachability-wait@.service
 
-tool:
+toolchain:
 	@# OpenStack's client is named swift, too. A toolchain whose libraries are missing says which.
 	@said=$$($(SWIFT) --version 2>&1); case $$said in *"Swift version"*) ;; *) \
 	    printf '%s\n' "The tool needs Swift 6.3: https://www.swift.org/install/linux" \
 	        "'$(SWIFT) --version' does not print a version of Swift, but: $$said" >&2; exit 1;; esac
+
+tool: toolchain
 	$(if $(ESSENTIALS),@$(MAKE) --no-print-directory $(ESSENTIALS_FILES))
 	$(SWIFT_BUILD) --product reachability
 	@mkdir -p $(BUILD)
@@ -258,9 +260,13 @@ tool:
 	$(BUILD)/reachability --generate-completion-script zsh > $(BUILD)/$(ZSH_COMPLETION)
 	$(BUILD)/reachability --generate-completion-script fish > $(BUILD)/$(FISH_COMPLETION)
 
-run: deps
-	@$(MAKE) --no-print-directory tool
-	$(BUILD)/reachability watch $(ARGS)
+# Without optimization and without an index for editors, the tool takes half the processor time to build.
+RUN_FLAGS = --scratch-path .build/run --disable-index-store
+RUN_BUILD = $(SWIFT) build $(RUN_FLAGS) --traits Tool
+
+run: deps toolchain
+	$(RUN_BUILD) --product reachability
+	"$$($(RUN_BUILD) --show-bin-path)/reachability" watch $(ARGS)
 
 # The quickest start in C: builds and runs an example.
 try: deps

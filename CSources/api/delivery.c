@@ -335,12 +335,12 @@ bool delivery_accept_path(struct path_watch *watch, const struct path *path)
 void delivery_follow_path(struct schedule *schedule, const struct path *path)
 {
     struct SCNetworkReachability *target = schedule->target;
-    struct path pending = *path;
+    struct path adjusted = *path;
 
     target_lock(target);
     if (schedule->watch.active && schedule->watch.monitor == NULL) {
-        questions_adjust_path(state_parts(target->state)->initial, &pending);
-        accept_locked(schedule, &pending);
+        questions_adjust_path(state_parts(target->state)->initial, &adjusted);
+        accept_locked(schedule, &adjusted);
     }
     target_unlock(target);
 }

@@ -40,7 +40,8 @@ fill_root() { # folder, variant, suite, packages
     if [ ! -e "$root/bin/sh" ]; then ln -s dash "$root/bin/sh"; fi
 }
 
-# in_root ROOT COMMAND...: runs a command in /build, with this tree at /tree, read-only.
+# in_root ROOT COMMAND...: runs a command in /build, with this tree at /tree, read-only. If ROOT has a folder /swift, the toolchain
+# of this machine is there.
 in_root() {
     # shellcheck disable=SC2016 # the inner shell expands it
     unshare --mount --pid --fork --kill-child sh -euc '
@@ -48,8 +49,12 @@ in_root() {
         mount --rbind /dev "$0/dev"
         mount --bind . "$0/tree"
         mount -o remount,bind,ro "$0/tree"
+        if [ -d "$0/swift" ]; then
+            mount --bind "$(dirname "$(readlink -f "$(command -v swift)")")/.." "$0/swift"
+            mount -o remount,bind,ro "$0/swift"
+        fi
         cd "$0"
-        exec chroot . /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/build LC_ALL=C.UTF-8 \
+        exec chroot . /usr/bin/env -i PATH=/swift/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/build LC_ALL=C.UTF-8 \
             sh -euc "cd /build && exec \"\$@\"" sh "$@"' "$@"
 }
 

@@ -191,7 +191,7 @@ const char *SCNetworkReachabilityGetVersion(void);
  */
 /* clang-format off */
 SC_FLAGS(SCNetworkReachabilityFlags) {
-    kSCNetworkReachabilityFlagsTransientConnection  = 1u << 0,  /* over a point-to-point link: ppp, tunnel, cellular */
+    kSCNetworkReachabilityFlagsTransientConnection  = 1u << 0,  /* point-to-point: over ppp, a tunnel, cellular */
     kSCNetworkReachabilityFlagsReachable            = 1u << 1,  /* a packet can leave */
     kSCNetworkReachabilityFlagsConnectionRequired   = 1u << 2,  /* ... after a connection is made */
     kSCNetworkReachabilityFlagsConnectionOnTraffic  = 1u << 3,  /* ... which traffic starts */
@@ -452,7 +452,7 @@ SC_FLAGS(SCNetworkReachabilityFlow) {
     kSCNetworkReachabilityFlowBetterPath    = 1u << 0,
     /* Packets leave over an interface that does not have the source address, and a new connection over it would get
      * another one. The network may drop them, and an established TCP connection then hangs. An address of lo, a dummy
-     * link, a bridge or a VRF is not foreign. */
+     * interface, a bridge or a VRF is not foreign. */
     kSCNetworkReachabilityFlowSourceForeign = 1u << 1,
     /* A policy rule selects by what the target does not say: protocol, ports, traffic class, or another user than the
      * effective one. For a program's socket, the kernel may decide otherwise. */
@@ -539,10 +539,10 @@ typedef struct {
     /* 1, or 0: the kernel must still be queried for the type, which may wait for RTNL, or does not show it. Then
      * interfaceType is the usual one for this hardware. If waysAreComplete is 1, it does not become known later. */
     uint32_t interfaceTypeIsKnown;
-    /* 1: a link out of a container or a virtual machine: veth, netkit, macvlan, ipvlan, or an interface that these
+    /* 1: it leads out of a container or a virtual machine: a veth, netkit, macvlan, ipvlan, or an interface that these
      * carry. Its type is Virtual. A dummy, tap or vxlan is none. */
     uint32_t interfaceIsCable;
-    uint32_t ipv4CarrierIsCable; /* 1: one of ipv4CarrierTypes is such a link */
+    uint32_t ipv4CarrierIsCable; /* 1: one of ipv4CarrierTypes is such an interface */
     uint32_t ipv6CarrierIsCable;
 } SCNetworkReachabilityWay;
 
