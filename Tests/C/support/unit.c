@@ -6,6 +6,7 @@
 
 #include "support/denial.h"
 #include "support/namespace.h"
+#include "support/outside.h"
 #include "support/program.h"
 
 #define MOST_TESTS 256
@@ -293,5 +294,8 @@ int main(int count, char **arguments)
         fprintf(stderr, "TEST_DENIED: there is no denial %s\n", denied);
         return 64;
     }
-    return tests->apart ? run_apart() : run_range(tests, NULL, denied != NULL ? &denial : NULL);
+    outside_open();
+    const int status = tests->apart ? run_apart() : run_range(tests, NULL, denied != NULL ? &denial : NULL);
+    outside_close();
+    return status;
 }

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/outside.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "support/program.h"
+#include "support/unit.h"
+
+extern char **environ;
+
+/* What the calling thread passes with the words of a command. */
+enum passed { USER_NAMESPACE, NETWORK_NAMESPACE, MOUNT_NAMESPACE, INPUT, OUTPUT, STATUS, PASSED };
+
+#define WORDS 1024
+#define COUNT 64
+
+static int outside = -1;
+static pid_t server;
+
+union control {
+    char bytes[CMSG_SPACE(PASSED * sizeof(int))];
+    struct cmsghdr align;
+};
+
+/* ---- The process outside ---------------------------------------------------------------------------------------- */
+
+/* A user namespace that this process is in already is refused. */
+static _Noreturn void become_command(char *words, size_t length, const int fds[PASSED])
+{
+    char *arguments[COUNT] = { NULL };
+    size_t count = 0;
+
+    for (char *word = words; word < words + length && count < COUNT - 1; word += strlen(word) + 1)
+        arguments[count++] = word;
+    (void)!setns(fds[USER_NAMESPACE], CLONE_NEWUSER);
+    if (setns(fds[NETWORK_NAMESPACE], CLONE_NEWNET) != 0)
+        _exit(126);
+    (void)!setns(fds[MOUNT_NAMESPACE], CLONE_NEWNS);
+    dup2(fds[INPUT], 0);
+    dup2(fds[OUTPUT], 1);
+    dup2(fds[OUTPUT], 2);
+    execvp(arguments[0], arguments);
+    _exit(127);
+}
+
+static void close_passed(const int fds[PASSED], int but)
+{
+    for (int i = 0; i < PASSED; i++)
+        if (i != but)
+            close(fds[i]);
+}
+
+/* A child waits for the command, so that commands of several threads run at the same time. */
+static void serve_command(char *words, size_t length, const int fds[PASSED])
+{
+    if (fork() != 0)
+        return;
+    signal(SIGCHLD, SIG_DFL);
+    const pid_t command = fork();
+    if (command == 0)
+        become_command(words, length, fds);
+    close_passed(fds, STATUS);
+    int status = -1;
+    (void)!waitpid(command, &status, 0);
+    (void)!write(fds[STATUS], &status, sizeof status);
+    _exit(0);
+}
+
+/* Serves until no process has the other end. */
+PART(commands)
+{
+    char words[WORDS];
+    union control control;
+    struct iovec bytes = { words, sizeof words - 1 };
+    ssize_t length;
+
+    signal(SIGCHLD, SIG_IGN); /* no child has to be waited for */
+    for (;;) {
+        struct msghdr message = {
+            .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+        };
+        int fds[PASSED];
+
+        length = recvmsg(0, &message, MSG_CMSG_CLOEXEC);
+        if (length <= 0 || CMSG_FIRSTHDR(&message) == NULL)
+            return 0;
+        memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fds);
+        words[length] = '\0';
+        serve_command(words, (size_t)length, fds);
+        close_passed(fds, -1);
+    }
+}
+
+/* ---- The tests -------------------------------------------------------------------------------------------------- */
+
+void outside_open(void)
+{
+    char *const arguments[] = { (char *)(uintptr_t)program_path(), "commands", NULL };
+    posix_spawn_file_actions_t actions;
+    int ends[2];
+
+    if (!unit_is_under("valgrind") && !unit_is_under("helgrind"))
+        return;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        abort();
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
+    if (posix_spawn(&server, arguments[0], &actions, NULL, arguments, environ) != 0)
+        abort();
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    outside = ends[0];
+}
+
+void outside_close(void)
+{
+    if (outside < 0)
+        return;
+    close(outside);
+    while (waitpid(server, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+static bool send_command(char *const arguments[], const int fds[PASSED])
+{
+    char words[WORDS];
+    union control control = { { 0 } };
+    struct iovec bytes = { words, 0 };
+    const struct msghdr message = {
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+    };
+
+    for (size_t i = 0; arguments[i] != NULL; i++) {
+        const size_t size = strlen(arguments[i]) + 1;
+
+        assert_true(bytes.iov_len + size < sizeof words);
+        memcpy(words + bytes.iov_len, arguments[i], size);
+        bytes.iov_len += size;
+    }
+    control.align = (struct cmsghdr){ .cmsg_len = CMSG_LEN(PASSED * sizeof(int)),
+                                      .cmsg_level = SOL_SOCKET,
+                                      .cmsg_type = SCM_RIGHTS };
+    memcpy(CMSG_DATA(&control.align), fds, PASSED * sizeof(int));
+    return sendmsg(outside, &message, MSG_NOSIGNAL) > 0;
+}
+
+/* Tests count calls of open(2). */
+static int open_read(const char *path)
+{
+    return openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+}
+
+int outside_start(char *const arguments[], int input, int output)
+{
+    int ends[2];
+
+    if (outside < 0)
+        return -1;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    const int fds[PASSED] = { [USER_NAMESPACE] = open_read("/proc/thread-self/ns/user"),
+                              [NETWORK_NAMESPACE] = open_read("/proc/thread-self/ns/net"),
+                              [MOUNT_NAMESPACE] = open_read("/proc/thread-self/ns/mnt"),
+                              [INPUT] = input < 0 ? open_read("/dev/null") : dup(input),
+                              [OUTPUT] = dup(output),
+                              [STATUS] = ends[1] };
+    const bool sent = send_command(arguments, fds);
+    close_passed(fds, -1);
+    if (sent)
+        return ends[0];
+    close(ends[0]);
+    return -1;
+}
+
+int outside_status(int fd)
+{
+    int status = -1;
+    ssize_t got;
+
+    do
+        got = read(fd, &status, sizeof status);
+    while (got < 0 && errno == EINTR);
+    close(fd);
+    return status;
+}
