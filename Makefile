@@ -425,12 +425,12 @@ test: deps-test
 	    "Tests/swift address" --alone $(ALONE)
 
 # Tests of what surrounds the code: installation, packages, manuals, other languages, the README. And slow tests of the code:
-# the C programs under valgrind and helgrind; the Swift tests under the thread sanitizer, and without a sanitizer, with
-# longer storms (the checks of the manuals need this build); flags, callbacks and names in the emulated machine.
+# the C programs under valgrind and helgrind; the Swift tests under the thread sanitizer; flags, callbacks and names in the
+# emulated machine. `make test` has all Swift tests under the address sanitizer: without one they run by `make check-swift`.
 test-world: deps-world
 	@$(MAKE) --no-print-directory $(JOBS) lib $(WORLD_NAMES:%=$(BUILD)/tests/test-%)
 	@$(MAKE) --no-print-directory $(JOBS) programs-valgrind
-	@Tests/run $(VALGRIND) $(HELGRIND) Tests/swift "Tests/swift thread" $(VM_WORLD) $(WORLD) $(CONSUMERS)
+	@Tests/run $(VALGRIND) $(HELGRIND) "Tests/swift thread" $(VM_WORLD) $(WORLD) $(CONSUMERS)
 
 # The tests that take seconds: the pure files, the folders, the format of the sources.
 check: export WERROR = -Werror
