@@ -20,7 +20,10 @@ struct TargetFile {
     private var name: String { isInput ? "standard input" : path }
 
     func targets() throws(ToolError) -> [String] {
-        let texts = try contents().split(separator: UInt8(ascii: "\n")).compactMap(TargetFile.target(in:))
+        let contents = try contents()
+        // Some editors begin a file with this mark of UTF-8.
+        let start = contents.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let texts = contents[start...].split(separator: UInt8(ascii: "\n")).compactMap(TargetFile.target(in:))
         if texts.isEmpty { throw ToolError("\(name): has no target") }
         return texts
     }

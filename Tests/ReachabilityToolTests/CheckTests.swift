@@ -366,6 +366,14 @@ struct CheckTests {
         #expect(ended.errors.contains("not a name"))
     }
 
+    @Test("A list of targets may begin with the mark of UTF-8, and its lines may end as on Windows")
+    func listOfWindows() async throws {
+        let script = #"printf '\357\273\277127.0.0.1\r\n127.0.0.2\r\n' | "$0" check --format tsv -"#
+        let ended = try await RunningProcess(["sh", "-c", script, Tool.path]).end()
+        #expect(ended.status == 0)
+        #expect(ended.output.split(separator: "\n").map { $0.prefix { $0 != "\t" } } == ["127.0.0.1", "127.0.0.2"])
+    }
+
     @Test("A closed standard output does not change the status; a full one exits with 74")
     func output() async throws {
         func run(_ redirection: String) async throws -> Ended {
