@@ -78,7 +78,7 @@ func jsonLine(_ record: some Encodable, of subject: String) throws(ToolError) ->
 private func escapingControls(_ json: String) -> String {
     var escaped = ""
     for scalar in json.unicodeScalars {
-        if case "\u{7F}"..."\u{9F}" = scalar {
+        if scalar.isForTerminal {
             escaped += #"\u"# + padded(Int(scalar.value), to: 4, radix: 16)
         } else {
             escaped.unicodeScalars.append(scalar)

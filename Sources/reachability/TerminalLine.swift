@@ -150,9 +150,22 @@ struct TableColumn {
     }
 }
 
+extension Unicode.Scalar {
+    /// Whether a terminal obeys this character, of those that JSON allows in a string.
+    var isForTerminal: Bool {
+        switch self {
+        case "\u{7F}"..."\u{9F}": true
+        // The marks, embeddings, overrides and isolates of right-to-left text, and the ends of lines and paragraphs.
+        case "\u{61C}", "\u{200E}", "\u{200F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}": true
+        default: false
+        }
+    }
+}
+
 extension String {
     /// The text for a terminal or a log. Control characters and backslashes are escaped, as in the library's
-    /// descriptions: `\n`, `\r`, `\t`, `\\`, otherwise `\xNN` for each byte in UTF-8.
+    /// descriptions: `\n`, `\r`, `\t`, `\\`, otherwise `\xNN` for each byte in UTF-8. So are those that order the text
+    /// of a line: any user names a process, and so could change what root sees.
     var escaped: String {
         var text = ""
         for scalar in unicodeScalars {
@@ -161,7 +174,7 @@ extension String {
             case "\r": text += #"\r"#
             case "\t": text += #"\t"#
             case "\\": text += #"\\"#
-            case "\0"..<" ", "\u{7F}"..."\u{9F}":
+            case _ where scalar < " " || scalar.isForTerminal:
                 for byte in String(scalar).utf8 { text += #"\x"# + padded(Int(byte), to: 2, radix: 16) }
             default: text.unicodeScalars.append(scalar)
             }

@@ -42,6 +42,16 @@ struct EscapeTests {
         expectNone(in: routed.output)
     }
 
+    @Test("check escapes those that order the text of a line, and so does --json")
+    func direction() async throws {
+        let target = "fe80::1%a\u{202E}b\u{2067}"
+        let ended = try await Namespace(.subnet).run("check", target)
+        #expect(ended.output == #"fe80::1%a\xe2\x80\xaeb\xe2\x81\xa7  Not Reachable  (interface missing)"# + "\n")
+        let json = try await Namespace(.subnet).run("check", "--json", target)
+        #expect(json.output.contains(#""fe80::1%a\u202eb\u2067""#))
+        #expect(try JSONLine(json.output).target == target)
+    }
+
     @Test("watch escapes them")
     func watch() async throws {
         let watching = try await Namespace(.subnet).start("watch", hostileTarget)
