@@ -1,8 +1,9 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// Tests/world/swift-consumer copies the library beside this package. It also makes the folders of the four ported
-// targets of each framework: copies of the sources in `apple` and `network`, unchanged or with another import line.
+// Tests/consumers/swift-programs copies the library beside this package. It also makes the folders of the four ported
+// targets of each framework: copies of the sources in `apple` and `network`, unchanged or with another import line. The last
+// two have their sources in Tests/consumers/watch and Tests/consumers/products.
 
 let reachability = Target.Dependency.product(name: "SCReachability", package: "libreachability")
 let alias = SwiftSetting.unsafeFlags(["-module-alias", "SystemConfiguration=SCReachability"])
@@ -49,5 +50,8 @@ let package = Package(
             name: "import5", dependencies: [reachability], swiftSettings: [.swiftLanguageMode(.v5)]),
         .executableTarget(
             name: "import6", dependencies: [reachability], swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "watch", dependencies: [.product(name: "NetworkReachability", package: "libreachability")]),
+        .executableTarget(name: "UsesNWReachability", dependencies: [paths]),
     ]
 )
