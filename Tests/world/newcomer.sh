@@ -24,7 +24,7 @@ commands_of() {
 # new_system [PACKAGE...]: $folder/root, with these packages. A clone there is of the last commit of this repository.
 new_system() {
     make_root bookworm minbase bookworm apt
-    cp -a build/roots/bookworm "$folder/root"
+    cp -a build/.roots/bookworm "$folder/root"
     if [ $# != 0 ]; then
         in_root "$folder/root" sh -euc 'apt-get update && exec apt-get install -y --no-install-recommends "$@"' sh "$@" \
             >"$folder/log" 2>&1 || { cat "$folder/log"; fail "no system with $*"; }
