@@ -230,9 +230,10 @@ $(BUILD)/essentials/libstdc++.a:
 	case $$file in /*) ln -sf "$$file" $@ ;; *) \
 	    echo "The tool needs the static libstdc++, which is not here: 'make deps' installs it (Debian: g++)" >&2; exit 1;; esac
 
-# --disable-local-rpath: else the tool would load a libmnl.so.0 that somebody put beside it.
+# --disable-local-rpath: else the tool would load a libmnl.so.0 that somebody put beside it. -z now: distributions want the table
+# of functions to be read-only.
 SWIFT_BUILD = $(SWIFT) build --scratch-path .build/tool -c release --traits Tool --static-swift-stdlib --disable-local-rpath \
-              $(if $(ESSENTIALS),$(ESSENTIALS_FLAGS)) $(SWIFT_FLAGS)
+              -Xlinker -z -Xlinker now $(if $(ESSENTIALS),$(ESSENTIALS_FLAGS)) $(SWIFT_FLAGS)
 
 # Paths in which the shells search, below a share folder.
 BASH_COMPLETION = bash-completion/completions/reachability
