@@ -125,6 +125,9 @@ ONE_THREAD    = $(addprefix test-, \
                   question resolvconf route-ends route-filter scope sharing siphash sock-diag socket \
                   source-routes sources store store-random tdb tunnel vrf wireguard wireguard-path)
 WRAP_THREADS  = -Wl,--wrap=pthread_create
+# What the pure tests use of it: packages run them, and need not compile the rest.
+PURE_SHARED   = $(addprefix $(BUILD)/objects/tests/support/,$(addsuffix .o,denial etc expect idle namespace namespace_users notes \
+                program unit watcher))
 # Programs about calls that fail link a copy of the library that calls faulty_NAME for each function in faults.c.
 FAULT_TESTS   = $(filter $(BUILD)/tests/test-fault% $(BUILD)/tests/test-denied%,$(TESTS))
 FAULTS        = $(BUILD)/objects/tests/support/faults.o
@@ -318,7 +321,10 @@ endef
 # The object of a program has a folder that the program has not.
 $(foreach source,$(TEST_SOURCES),$(eval $(BUILD)/tests/$(notdir $(source:.c=)): $(source:Tests/C/%.c=$(BUILD)/objects/tests/%.o)))
 
-$(filter-out $(FAULT_TESTS),$(TESTS)): $(TEST_SHARED) $(TESTED)
+$(PURE_TESTS): $(PURE_SHARED) $(TESTED)
+	$(link_test)
+
+$(filter-out $(FAULT_TESTS) $(PURE_TESTS),$(TESTS)): $(TEST_SHARED) $(TESTED)
 	$(link_test)
 
 $(FAULT_TESTS): $(TEST_SHARED) $(FAULTS) $(FAULTY)
