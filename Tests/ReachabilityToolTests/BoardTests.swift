@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Glibc
 import TestSupport
 import Testing
@@ -8,7 +9,7 @@ extension String {
     fileprivate var withoutSequences: String { replacing(/\u{1B}\[[?0-9;]*[a-zA-Z]/, with: "") }
 }
 
-@Suite("watch on a terminal", .tool, .namespace, .limited)
+@Suite("watch on a terminal", .namespace, .limited)
 struct BoardTests {
     @Test("The board has a row for each target with its history, and the terminal is restored at the end")
     func rows() async throws {
@@ -309,3 +310,4 @@ struct BoardTests {
         }
     }
 }
+#endif

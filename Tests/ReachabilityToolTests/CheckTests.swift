@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Foundation
 import TestSupport
 import Testing
 
-@Suite("check", .tool, .namespace, .limited)
+@Suite("check", .namespace, .limited)
 struct CheckTests {
     @Test("An address behind a gateway is reachable, and the line shows the way")
     func gateway() async throws {
@@ -390,3 +391,4 @@ struct CheckTests {
         #expect(try await run(">/proc/self/mem").status == 74)
     }
 }
+#endif

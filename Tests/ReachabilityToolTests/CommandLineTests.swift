@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Foundation
 import TestSupport
 import Testing
@@ -40,7 +41,7 @@ private struct CommandLine {
     }
 }
 
-@Suite("Command lines", .tool, .namespace, .limited)
+@Suite("Command lines", .namespace, .limited)
 struct CommandLineTests {
     private static let table =
         #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/command-lines"
@@ -79,3 +80,4 @@ struct CommandLineTests {
         #expect(ended.output.contains("ran\n") && ended.output.contains("  Reachable  "))
     }
 }
+#endif

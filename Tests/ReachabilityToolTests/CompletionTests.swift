@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import TestSupport
 import Testing
 
-@Suite("Completions", .tool, .limited)
+@Suite("Completions", .limited)
 struct CompletionTests {
     @Test("bash completes", .installed("bash"))
     func bash() async throws {
@@ -127,3 +128,4 @@ private let fishScript = """
             echo ----
         end' "$@"
     """
+#endif

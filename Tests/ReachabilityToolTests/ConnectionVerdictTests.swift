@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Foundation
 import TestSupport
 import Testing
@@ -48,7 +49,7 @@ struct Ends: CustomTestStringConvertible {
     static let all = [ipv4, ipv6, mapped]
 }
 
-@Suite("Verdicts of connections", .tool, .namespace, .limited)
+@Suite("Verdicts of connections", .namespace, .limited)
 struct ConnectionVerdictTests {
     /// Default routes over e0, and e2 without a route.
     private static let network: String =
@@ -186,3 +187,4 @@ struct ConnectionVerdictTests {
         #expect(try ConnectionVerdictTests.object(await watch.nextLine())["verdict"] as? String == "viable")
     }
 }
+#endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Glibc
 import TestSupport
 import Testing
@@ -56,7 +57,7 @@ private let loopback = """
     signal.pause()
     """
 
-@Suite("Connections that may not be listed", .tool, .limited)
+@Suite("Connections that may not be listed", .limited)
 struct ConnectionsDeniedTests {
     @Test("A sandbox that denies netlink is named", arguments: [EPERM, EACCES, EAFNOSUPPORT, ENOSYS])
     func denied(error: Int32) async throws {
@@ -96,3 +97,4 @@ struct ConnectionsDeniedTests {
         connected.send(SIGKILL)
     }
 }
+#endif

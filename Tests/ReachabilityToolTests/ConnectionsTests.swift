@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Foundation
 import Glibc
 import TestSupport
@@ -140,3 +141,4 @@ struct ConnectionsTests {
         withExtendedLifetime(connected) {}
     }
 }
+#endif

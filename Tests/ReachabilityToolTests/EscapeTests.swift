@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Glibc
 import TestSupport
 import Testing
@@ -8,7 +9,7 @@ import Testing
 let hostileTarget = "fe80::1%a\u{1B}[2J\u{9B}\u{7F}\\"
 let escapedTarget = #"fe80::1%a\x1b[2J\xc2\x9b\x7f\\"#
 
-@Suite("Control characters of names", .tool, .namespace, .limited)
+@Suite("Control characters of names", .namespace, .limited)
 struct EscapeTests {
     @Test("check, and its --debug, escape them")
     func check() async throws {
@@ -108,3 +109,4 @@ struct EscapeTests {
         #expect(controls.isEmpty, sourceLocation: location)
     }
 }
+#endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Glibc
 import TestSupport
 import Testing
 
-@Suite("watch --exec", .tool, .namespace, .limited)
+@Suite("watch --exec", .namespace, .limited)
 struct ExecTests {
     /// The next line that the command prints. The tool's own lines begin with a time.
     private func nextRun(
@@ -117,3 +118,4 @@ struct ExecTests {
         #expect(try await nextRun(watching) == "reachable")
     }
 }
+#endif

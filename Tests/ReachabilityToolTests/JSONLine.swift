@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Foundation
 
 /// A line that --json prints.
@@ -37,3 +38,4 @@ struct JSONLine: Decodable {
         self = try decoder.decode(JSONLine.self, from: Data(line.utf8))
     }
 }
+#endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Foundation
 import TestSupport
 import Testing
@@ -60,7 +61,7 @@ private struct Schema {
     }
 }
 
-@Suite("The schema of --json", .tool, .namespace, .limited)
+@Suite("The schema of --json", .namespace, .limited)
 struct SchemaTests {
     private func schema() throws -> [String: Any] {
         let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
@@ -107,3 +108,4 @@ struct SchemaTests {
         }
     }
 }
+#endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Glibc
 import TestSupport
 import Testing
 
-@Suite("-r and -W -r", .tool, .namespace, .limited)
+@Suite("-r and -W -r", .namespace, .limited)
 struct ScutilTests {
     @Test("-r prints only the flags, and exits with 0 for any flags")
     func flags() async throws {
@@ -120,3 +121,4 @@ struct ScutilTests {
         #expect(lines.last?.hasSuffix("(info=\"by name\")") == true)
     }
 }
+#endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Glibc
 import Synchronization
 import TestSupport
@@ -100,3 +101,4 @@ final class Terminal: Sendable {
         }
     }
 }
+#endif

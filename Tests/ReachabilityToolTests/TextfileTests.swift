@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Foundation
 import Glibc
 import TestSupport
 import Testing
 
-@Suite("watch --textfile", .tool, .namespace, .limited)
+@Suite("watch --textfile", .namespace, .limited)
 final class TextfileTests {
     private let folder: String
     private var path: String { folder + "/reachability.prom" }
@@ -121,3 +122,4 @@ final class TextfileTests {
         #expect(ended.errors == "reachability: \(path): No such file or directory\n")
     }
 }
+#endif

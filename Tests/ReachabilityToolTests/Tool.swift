@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Glibc
 import TestSupport
 import Testing
 
 /// The tool that the package builds beside these tests.
 enum Tool {
-    #if Tool
-    static let isBuilt = true
-    #else
-    static let isBuilt = false
-    #endif
-
     static let path: String = {
         let tests = realpath("/proc/self/exe", nil)
         defer { free(tests) }
@@ -25,13 +20,6 @@ enum Tool {
 
     static func run(_ arguments: String...) async throws -> Ended {
         try await start(arguments).end()
-    }
-}
-
-extension Trait where Self == ConditionTrait {
-    /// The tool needs a trait, which adds its argument parser.
-    static var tool: Self {
-        .enabled(if: Tool.isBuilt, "the tool was not built: swift test --traits Tool")
     }
 }
 
@@ -52,3 +40,13 @@ extension Namespace {
         try await start([Tool.path] + arguments).end()
     }
 }
+#else
+import Testing
+
+/// The tool needs a trait, which adds its argument parser. Its tests are not compiled without it: that takes a while.
+@Suite("The tool")
+struct ToolTests {
+    @Test("The tool", .disabled("the tool was not built: swift test --traits Tool"))
+    func isBuilt() {}
+}
+#endif

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import CReachability
 import Foundation
 import TestSupport
 import Testing
 
-@Suite("Usage", .tool, .limited)
+@Suite("Usage", .limited)
 struct UsageTests {
     @Test(
         "Wrong usage exits with 64, and prints only to standard error",
@@ -121,3 +122,4 @@ struct UsageTests {
         #expect(ended.output.contains("never means that the"))
     }
 }
+#endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import TestSupport
 import Testing
 
-@Suite("wait", .tool, .namespace, .limited)
+@Suite("wait", .namespace, .limited)
 struct WaitTests {
     @Test("wait exits with 0 and no output as soon as the target is reachable")
     func reachable() async throws {
@@ -127,3 +128,4 @@ struct WaitTests {
         #expect(objects.map(\.reachable) == [true, true])
     }
 }
+#endif

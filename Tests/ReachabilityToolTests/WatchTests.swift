@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
+#if Tool
 import Foundation
 import Glibc
 import TestSupport
 import Testing
 
-@Suite("watch", .tool, .namespace, .limited)
+@Suite("watch", .namespace, .limited)
 struct WatchTests {
     /// The next line, without its time. Fails if the time has another form.
     private func nextState(
@@ -222,3 +223,4 @@ private final class SmallPipe {
         if count > 0 { text += String(decoding: bytes[..<count], as: UTF8.self) }
     }
 }
+#endif
