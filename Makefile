@@ -127,7 +127,7 @@ ONE_THREAD    = $(addprefix test-, \
 WRAP_THREADS  = -Wl,--wrap=pthread_create
 # What the pure tests use of it: packages run them, and need not compile the rest.
 PURE_SHARED   = $(addprefix $(BUILD)/objects/tests/support/,$(addsuffix .o,denial etc expect idle namespace namespace_users notes \
-                program unit watcher))
+                outside program unit watcher))
 # Programs about calls that fail link a copy of the library that calls faulty_NAME for each function in faults.c.
 FAULT_TESTS   = $(filter $(BUILD)/tests/test-fault% $(BUILD)/tests/test-denied%,$(TESTS))
 FAULTS        = $(BUILD)/objects/tests/support/faults.o
