@@ -102,9 +102,9 @@ CMAKE    = $(patsubst pkgconfig/%.in,%,$(wildcard pkgconfig/*.cmake.in))
 FINDERS  = $(PC_FILES:%=$(LIBDIR)/pkgconfig/%) $(CMAKE:%=$(LIBDIR)/cmake/libreachability/%)
 STATIC   = $(BUILD)/libreachability.a
 
-# Test programs are Tests/C/FLOOR/test-NOUN.c. Tests/C/support is linked into all of them, but for faults.c, socket_faults.c
-# and one_thread.c. They link an archive in which hidden symbols are visible. Benchmarks link the static library, and share
-# the tests' netlink writer and resolver.
+# Test programs are Tests/C/FLOOR/test-NOUN.c. The pure ones link a part of Tests/C/support (PURE_SHARED), the others all of it,
+# but for faults.c, socket_faults.c and one_thread.c. All link an archive in which hidden symbols are visible. Benchmarks link
+# the static library, and share the tests' netlink writer and resolver.
 TESTED        = $(BUILD)/objects/libreachability.a
 TEST_SOURCES  = $(sort $(wildcard Tests/C/*/test-*.c))
 TESTS         = $(addprefix $(BUILD)/tests/,$(notdir $(TEST_SOURCES:.c=)))
@@ -117,7 +117,7 @@ SOCKET_FAULTS = $(BUILD)/objects/tests/support/socket_faults.o
 SOCKET_WRAPS  = -Wl,--wrap=socket -Wl,--wrap=bind -Wl,--wrap=connect
 PURE_TESTS    = $(addprefix $(BUILD)/tests/,$(notdir $(patsubst %.c,%,$(wildcard Tests/C/pure/test-*.c))))
 TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/faults.c %/socket_faults.c %/one_thread.c,$(sort $(wildcard Tests/C/support/*.c))))
-# They have one thread, so the thread sanitizer would find nothing. one_thread.c ends a program that starts another one.
+# Programs with one thread: the thread sanitizer would find nothing. one_thread.c ends a program that starts another thread.
 ONE_THREAD    = $(addprefix test-, \
                   address address-tree bound-pair clock conffile connections entry escape first-routes \
                   flags flow flow-soak foreign-source gateways hash-tree heap lifetimes link-changes link-table \
@@ -125,7 +125,7 @@ ONE_THREAD    = $(addprefix test-, \
                   question resolvconf route-ends route-filter scope sharing siphash sock-diag socket \
                   source-routes sources store store-random tdb tunnel vrf wireguard wireguard-path)
 WRAP_THREADS  = -Wl,--wrap=pthread_create
-# What the pure tests use of it: packages run them, and need not compile the rest.
+# What the pure tests use of Tests/C/support. Packages run these tests, and need not compile the rest.
 PURE_SHARED   = $(addprefix $(BUILD)/objects/tests/support/,$(addsuffix .o,denial etc expect idle namespace namespace_users notes \
                 outside program unit watcher))
 # Programs about calls that fail link a copy of the library that calls faulty_NAME for each function in faults.c.
@@ -265,8 +265,7 @@ tool: toolchain
 	$(BUILD)/reachability --generate-completion-script fish > $(BUILD)/$(FISH_COMPLETION)
 
 # Without optimization and without an index for editors, the tool takes half the processor time to build.
-RUN_FLAGS = --scratch-path .build/run --disable-index-store
-RUN_BUILD = $(SWIFT) build $(RUN_FLAGS) --traits Tool
+RUN_BUILD = $(SWIFT) build --scratch-path .build/run --disable-index-store --traits Tool
 
 run: deps toolchain
 	$(RUN_BUILD) --product reachability
@@ -395,9 +394,8 @@ TOOLS        = asan tsan
 programs-asan programs-tsan programs-valgrind programs-clang: programs-%:
 	@$(MAKE) --no-print-directory $(FOR_$*) BUILD=$(BUILD)/$* $(patsubst %,$(BUILD)/$*/tests/%,$(or $(PROGRAMS),$(NAMES_$*),$(NAMES)))
 
-# helgrind runs only programs in which several threads call the library. Others race on purpose, or have one thread. The
-# first five together reach each call of a lock, a condition or a thread that all eight reach. The other three took 60 of 100
-# seconds. test-costs counts bytes, and the tools have allocators of their own. test-system-calls counts those of the library.
+# helgrind runs programs in which several threads call the library. Others race on purpose, or have one thread. HELGRIND reaches
+# each call of a lock, a condition or a thread that HELGRIND_MORE reaches, which takes 60 % of the time. test-costs counts bytes, and the tools have allocators of their own. test-system-calls counts those of the library.
 NAMES     = $(filter-out test-costs test-system-calls,$(notdir $(TESTS)))
 under     = $(foreach name,$(2),"Tests/under $(1) $(name)")
 ASAN      = $(call under,asan,$(NAMES))
@@ -416,7 +414,7 @@ MACHINE   = Tests/VM/machine Tests/VM/test-
 VM_TESTS  = "--one-of=machine:$(MACHINE)all $(KERNEL_NAMES)"
 # What depends on the kernel's version, or needs a kind of link that few kernels have.
 KERNEL_NAMES = lifetimes link-type soak sock-diag watch way-type
-# Programs of which any kernel can run all tests.
+# Programs whose tests any kernel can run: test-world has them.
 VM_WORLD  = "--one-of=machine:$(MACHINE)kernel $(WORLD_NAMES)" --one-of=machine:Tests/world/systemd
 WORLD_NAMES = flags callback local-wifi name namespaces scope tunnel
 
@@ -438,8 +436,8 @@ test: deps-test
 	    "Tests/swift address" --alone $(ALONE)
 
 # Tests of what surrounds the code: installation, packages, manuals, other languages, the README. And slow tests of the code:
-# most C programs under valgrind, some under helgrind; the Swift tests under the thread sanitizer; flags, callbacks and names in
-# the emulated machine. `make test` has all Swift tests under the address sanitizer: without one they run by `make check-swift`.
+# most C programs under valgrind, some under helgrind; the Swift tests under the thread sanitizer; WORLD_NAMES and systemd in the
+# emulated machine. `make test` runs all Swift tests, under the address sanitizer; `make check-swift` runs them without one.
 test-world: deps-world
 	@$(MAKE) --no-print-directory $(JOBS) lib $(WORLD_NAMES:%=$(BUILD)/tests/test-%)
 	@$(MAKE) --no-print-directory $(JOBS) programs-valgrind

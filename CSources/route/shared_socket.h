@@ -3,7 +3,7 @@
 #define REACHABILITY_SHARED_SOCKET_H
 
 /* The targets of a network namespace share one socket for queries outside run loops, and one link table. The calls can
- * come from any thread, in any namespace. They return 0 or an errno. */
+ * come from any thread, in any namespace. Those that return an int return 0 or an errno. */
 
 #include <pthread.h>
 

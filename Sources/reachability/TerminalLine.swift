@@ -151,7 +151,7 @@ struct TableColumn {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal obeys this character, of those that JSON allows in a string.
+    /// Whether this character, which JSON allows unescaped, changes how a terminal shows the text around it.
     var isForTerminal: Bool {
         switch self {
         case "\u{7F}"..."\u{9F}": true

@@ -45,15 +45,20 @@ exit 1
 SCRIPT
 }
 
-# new_swift_system: the same with Swift, make, and the packages of swift.org's list for Debian 12. Copies of GitHub's repositories
-# are in /github.
+# new_swift_system: the same with Swift, make, and the packages of swift.org's list for Debian 12. GitHub's repositories are searched
+# in /github, which is empty.
 new_swift_system() {
     new_system make binutils-gold gcc git libcurl4-openssl-dev libedit-dev libicu-dev libncurses-dev libpython3-dev libsqlite3-dev \
         libstdc++-12-dev libxml2-dev pkg-config tzdata uuid-dev
-    mkdir -p "$folder/root/swift" "$folder/root/github/apple"
+    mkdir -p "$folder/root/swift"
+    printf '[url "file:///github/"]\n    insteadOf = https://github.com/\n' >"$folder/root/etc/gitconfig"
+}
+
+# copy_argument_parser: the package that the tool needs, in /github.
+copy_argument_parser() {
+    mkdir -p "$folder/root/github/apple"
     git clone --quiet --bare https://github.com/apple/swift-argument-parser "$folder/root/github/apple/swift-argument-parser" ||
         skip "the tool's Swift package cannot be fetched here"
-    printf '[url "file:///github/"]\n    insteadOf = https://github.com/\n' >"$folder/root/etc/gitconfig"
 }
 
 # step TITLE COMMAND [PATTERN]: executes a command of the newcomer until it ends, or until it prints a line that matches PATTERN. Then

@@ -43,8 +43,8 @@ fill_root() { # folder, variant, suite, packages
     if [ ! -e "$root/bin/sh" ]; then ln -s dash "$root/bin/sh"; fi
 }
 
-# copy_root NAME FOLDER: a system in FOLDER that begins as build/.roots/NAME. Where the kernel can lay FOLDER over that, FOLDER has
-# only what is written there.
+# copy_root NAME FOLDER: makes FOLDER a copy of build/.roots/NAME. If the kernel allows an overlay, FOLDER has only the files that
+# differ.
 copy_root() {
     local overlay="lowerdir=$PWD/build/.roots/$1,upperdir=$2,workdir=$2.work"
     mkdir -p "$2/build" "$2.work" "$2.merged"

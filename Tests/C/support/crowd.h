@@ -24,7 +24,8 @@ extern struct crowd crowd;
 void crowd_begin(void);
 void crowd_end(void);
 
-/* Takes and schedules target i; makes one for an address. Unschedules and releases it. */
+/* Schedules target i: the given one, whose reference it takes, or a new one for an address. crowd_unwatch unschedules
+ * and releases it. */
 void crowd_schedule(unsigned i, SCNetworkReachabilityRef target);
 void crowd_watch(unsigned i, const char *address);
 void crowd_unwatch(unsigned i);

@@ -326,7 +326,7 @@ void namespace_ip(const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(command, sizeof command, format, arguments);
+    assert_in_range(vsnprintf(command, sizeof command, format, arguments), 0, sizeof command - 1);
     va_end(arguments);
     memcpy(copy, command, sizeof copy);
     if ((strchr(copy, ';') != NULL ? run_ips : run_ip)(copy, output, sizeof output) != 0)

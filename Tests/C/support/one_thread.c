@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+#include "support/wrap.h"
 
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {
     if (getenv("TEST_DENIED") == NULL) {
         fputs("This program starts a thread: ONE_THREAD in the Makefile must not name it.\n", stderr);

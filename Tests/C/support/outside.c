@@ -28,7 +28,7 @@ union control {
 
 /* ---- The process outside ---------------------------------------------------------------------------------------- */
 
-/* A user namespace that this process is in already is refused. */
+/* setns(2) refuses a user namespace in which this process already is: that does not matter. */
 static _Noreturn void become_command(char *words, size_t length, const int fds[PASSED])
 {
     char *arguments[COUNT] = { NULL };
@@ -148,7 +148,7 @@ static bool send_command(char *const arguments[], const int fds[PASSED])
     return sendmsg(outside, &message, MSG_NOSIGNAL) > 0;
 }
 
-/* Tests count calls of open(2). */
+/* Not open(2): some tests count its calls. */
 static int open_read(const char *path)
 {
     return openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
