@@ -15,8 +15,8 @@ extern char **environ;
 /* What the calling thread passes with the words of a command. */
 enum passed { USER_NAMESPACE, NETWORK_NAMESPACE, MOUNT_NAMESPACE, INPUT, OUTPUT, STATUS, PASSED };
 
-#define WORDS 1024
-#define COUNT 64
+#define WORDS 1024 /* bytes of a command */
+#define COUNT 64   /* words of a command, and NULL */
 
 static int outside = -1;
 static pid_t server;
@@ -137,7 +137,7 @@ static bool send_command(char *const arguments[], const int fds[PASSED])
     for (size_t i = 0; arguments[i] != NULL; i++) {
         const size_t size = strlen(arguments[i]) + 1;
 
-        assert_true(bytes.iov_len + size < sizeof words);
+        assert_true(i < COUNT - 1 && bytes.iov_len + size < sizeof words);
         memcpy(words + bytes.iov_len, arguments[i], size);
         bytes.iov_len += size;
     }
