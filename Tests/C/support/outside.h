@@ -9,7 +9,7 @@
 void outside_open(void);
 void outside_close(void);
 
-/* Starts a command in the namespaces of the calling thread. Returns a descriptor for outside_status, or -1: there is no
+/* Starts a command in the namespaces and on the processors of the calling thread. Returns a descriptor for outside_status, or -1: there is no
  * process outside. An input of -1 is empty. */
 int outside_start(char *const arguments[], int input, int output);
 
