@@ -17,8 +17,8 @@ enum passed { USER_NAMESPACE, NETWORK_NAMESPACE, MOUNT_NAMESPACE, INPUT, OUTPUT,
 
 #define COUNT 64 /* words of a command, and NULL */
 
-/* Each word ends with a zero byte. The kernel keeps some routes per processor, and tests use that: a command runs on the
- * processors of the thread that starts it, as after a fork. */
+/* Each word ends with a zero byte. The kernel keeps some routes per processor, and tests use that: a command runs on
+ * the processors of the thread that starts it, as after a fork. */
 struct command {
     cpu_set_t processors;
     char words[1024];

@@ -9,8 +9,8 @@
 void outside_open(void);
 void outside_close(void);
 
-/* Starts a command in the namespaces and on the processors of the calling thread. Returns a descriptor for outside_status, or -1: there is no
- * process outside. An input of -1 is empty. */
+/* Starts a command in the namespaces and on the processors of the calling thread. Returns a descriptor for
+ * outside_status, or -1: there is no process outside. An input of -1 is empty. */
 int outside_start(char *const arguments[], int input, int output);
 
 /* Waits until the command has ended. Closes the descriptor. Returns the status as of waitpid(2). */
