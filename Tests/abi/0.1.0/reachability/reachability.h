@@ -20,7 +20,7 @@ typedef _Bool SCBoolean;
 #else
 typedef unsigned char SCBoolean;
 #if !defined(SC_NO_BOOLEAN) && !defined(__COREFOUNDATION_CFBASE__)
-typedef SCBoolean                           Boolean;
+typedef SCBoolean Boolean;
 #endif
 #endif
 SC_ENUM(int, SCStatus) {
@@ -105,95 +105,124 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
     const void *SC_NULLABLE allocator, const char *nodename);
 SC_FLAGS(SCNetworkReachabilityOption) {
     kSCNetworkReachabilityOptionNotifyPath = 1u << 0,
-    kSCNetworkReachabilityOptionNotifyNetwork = 1u << 1
+    kSCNetworkReachabilityOptionNotifyNetwork = 1u << 1,
+    kSCNetworkReachabilityOptionNotifyNextHop = 1u << 2,
+    kSCNetworkReachabilityOptionIPv4Only SC_SWIFT_NAME(ipv4Only) = 1u << 3,
+    kSCNetworkReachabilityOptionIPv6Only SC_SWIFT_NAME(ipv6Only) = 1u << 4
 } SC_FLAGS_END(SCNetworkReachabilityOption);
 typedef struct {
-    size_t                             size;
-    const char *SC_NULLABLE            nodename;
+    size_t size;
+    const char *SC_NULLABLE nodename;
     const struct sockaddr *SC_NULLABLE localAddress;
     const struct sockaddr *SC_NULLABLE remoteAddress;
     const char *SC_NULLABLE interfaceName;
-    socklen_t               localAddressLength;
-    socklen_t               remoteAddressLength;
-    uint32_t                routingMark;
-    uint32_t                options;
+    socklen_t localAddressLength;
+    socklen_t remoteAddressLength;
+    uint32_t routingMark;
+    uint32_t options;
+    uint8_t protocol;
+    uint8_t trafficClass;
+    uint16_t
+        remotePort;
+    uint32_t reserved;
 } SCNetworkReachabilityOptions;
-#define kSCNetworkReachabilityOptionsInitializer SC_SIZED(SCNetworkReachabilityOptions, {}, {}, {}, {}, {}, {}, {}, {})
+#define kSCNetworkReachabilityOptionsInitializer \
+    SC_SIZED(SCNetworkReachabilityOptions, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
 SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithOptions(
     const void *SC_NULLABLE allocator, const SCNetworkReachabilityOptions *options);
+SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithSocket(
+    const void *SC_NULLABLE allocator, int socket);
 SC_RETURNS_UNRETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityRetain(
     SCNetworkReachabilityRef SC_NULLABLE target);
 void SCNetworkReachabilityRelease(SCNetworkReachabilityRef SC_NULLABLE target);
 unsigned long SCNetworkReachabilityGetTypeID(void);
 SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags *flags);
+SC_FLAGS(SCNetworkReachabilityFlow) {
+    kSCNetworkReachabilityFlowBetterPath    = 1u << 0,
+    kSCNetworkReachabilityFlowSourceForeign = 1u << 1,
+    kSCNetworkReachabilityFlowIncomplete    = 1u << 2
+} SC_FLAGS_END(SCNetworkReachabilityFlow);
+SC_OPEN_ENUM(SCNetworkReachabilityNextHop) {
+    kSCNetworkReachabilityNextHopUnknown     = 0,
+    kSCNetworkReachabilityNextHopConfirmed   = 1,
+    kSCNetworkReachabilityNextHopUnconfirmed = 2,
+    kSCNetworkReachabilityNextHopFailed      = 3
+} SC_OPEN_ENUM_END(SCNetworkReachabilityNextHop);
 typedef struct {
-    size_t                             size;
-    SCNetworkReachabilityFlags         flags;
-    SCNetworkReachabilityReason        reason;
-    uint32_t                           interfaceIndex;
+    size_t size;
+    SCNetworkReachabilityFlags flags;
+    SCNetworkReachabilityReason reason;
+    uint32_t interfaceIndex;
     SCNetworkReachabilityInterfaceType interfaceType;
-    char                               interfaceName[16];
-    uint32_t                           mtu;
-    uint32_t                           table;
-    uint32_t                           addressCount;
-    uint32_t                           evidence;
-    struct sockaddr_storage            destination;
-    struct sockaddr_storage            source;
-    struct sockaddr_storage            gateway;
+    char interfaceName[16];
+    uint32_t mtu;
+    uint32_t table;
+    uint32_t addressCount;
+    uint32_t evidence;
+    struct sockaddr_storage destination;
+    struct sockaddr_storage source;
+    struct sockaddr_storage gateway;
+    SCNetworkReachabilityFlow flow;
+    SCNetworkReachabilityNextHop nextHop;
 } SCNetworkReachabilityPath;
 #define kSCNetworkReachabilityPathInitializer \
-    SC_SIZED(SCNetworkReachabilityPath, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
+    SC_SIZED(SCNetworkReachabilityPath, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path);
 SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path);
 typedef struct {
-    SCNetworkReachabilityFlags  flags;
+    SCNetworkReachabilityFlags flags;
     SCNetworkReachabilityReason reason;
-    uint32_t                    interfaceIndex;
-    uint32_t                    metric;
-    struct sockaddr_storage     source;
-    struct sockaddr_storage     gateway;
+    uint32_t interfaceIndex;
+    uint32_t metric;
+    struct sockaddr_storage source;
+    struct sockaddr_storage gateway;
 } SCNetworkReachabilityDefaultPath;
 typedef struct {
-    uint32_t                           interfaceIndex;
+    uint32_t interfaceIndex;
     SCNetworkReachabilityInterfaceType interfaceType;
-    char                               interfaceName[16];
-    uint32_t                         ipv4CarrierTypes;
-    uint32_t                         ipv6CarrierTypes;
+    char interfaceName[16];
+    uint32_t ipv4CarrierTypes;
+    uint32_t ipv6CarrierTypes;
     SCNetworkReachabilityDefaultPath ipv4;
     SCNetworkReachabilityDefaultPath ipv6;
+    uint32_t interfaceTypeIsKnown;
+    uint32_t interfaceIsCable;
+    uint32_t ipv4CarrierIsCable;
+    uint32_t ipv6CarrierIsCable;
 } SCNetworkReachabilityWay;
 typedef struct {
-    size_t                           size;
+    size_t size;
     SCNetworkReachabilityDefaultPath ipv4;
     SCNetworkReachabilityDefaultPath ipv6;
-    SCNetworkReachabilityFlags       ipv4LoopbackFlags;
-    SCNetworkReachabilityFlags       ipv6LoopbackFlags;
-    uint32_t                         evidence;
-    uint32_t                         wayCount;
-    uint32_t                         waysAreComplete;
-    uint32_t                         nameServerCount;
-    uint32_t                         nameServerIsReachable;
-    uint32_t                         reserved;
+    SCNetworkReachabilityFlags ipv4LoopbackFlags;
+    SCNetworkReachabilityFlags ipv6LoopbackFlags;
+    uint32_t evidence;
+    uint32_t wayCount;
+    uint32_t waysAreComplete;
+    uint32_t nameServerCount;
+    uint32_t nameServerIsReachable;
+    uint32_t reserved;
     struct sockaddr_storage nameServers[3];
 } SCNetworkReachabilityNetwork;
 #define kSCNetworkReachabilityNetworkInitializer \
     SC_SIZED(SCNetworkReachabilityNetwork, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
 SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNetworkReachabilityNetwork *network,
                                           SCNetworkReachabilityWay *SC_NULLABLE ways, size_t waySize, size_t capacity);
-size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef             target,
+size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target,
                                                  struct sockaddr_storage *SC_NULLABLE addresses, size_t capacity);
 size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *SC_NULLABLE buffer, size_t capacity);
 SC_OPEN_ENUM(SCNetworkReachabilityCondition) {
     kSCNetworkReachabilityConditionKnown        = 0,
     kSCNetworkReachabilityConditionReachable    = 1,
-    kSCNetworkReachabilityConditionNotReachable = 2
+    kSCNetworkReachabilityConditionNotReachable = 2,
+    kSCNetworkReachabilityConditionChanged      = 3
 } SC_OPEN_ENUM_END(SCNetworkReachabilityCondition);
 int SCNetworkReachabilityWait(SCNetworkReachabilityRef target, SCNetworkReachabilityCondition condition, double seconds,
                               SCNetworkReachabilityPath *SC_NULLABLE path);
 typedef void (*SCNetworkReachabilityCallBack)(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
                                               void *SC_NULLABLE info) SC_SWIFT_NAME(CNetworkReachabilityCallBack);
 typedef struct SC_SWIFT_NAME(CNetworkReachabilityContext) SCNetworkReachabilityContext {
-    long              version;
+    long version;
     void *SC_NULLABLE info;
     const void *SC_NONNULL (*SC_NULLABLE retain)(const void *info);
     void (*SC_NULLABLE release)(const void *info);
@@ -203,14 +232,14 @@ typedef struct SC_SWIFT_NAME(CNetworkReachabilityContext) SCNetworkReachabilityC
     { \
         0, NULL, NULL, NULL, NULL \
     }
-SC_REFINED SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef                  target,
+SC_REFINED SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target,
                                                       SCNetworkReachabilityCallBack SC_NULLABLE callout,
                                                       SCNetworkReachabilityContext *SC_NULLABLE context);
 #ifdef __swift__
 struct SC_SWIFT_CLASS(SCRunLoopRetain, SCRunLoopRelease) SCRunLoop;
 #define SCRunLoopRef struct SCRunLoop *
 #else
-typedef struct SCRunLoop                   *SCRunLoopRef;
+typedef struct SCRunLoop *SCRunLoopRef;
 #endif
 typedef const char *SCRunLoopMode SC_SWIFT_NAME(CRunLoopMode);
 #define kSCRunLoopDefaultMode "kSCRunLoopDefaultMode"
@@ -241,24 +270,25 @@ SC_REFINED SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabil
 SC_REFINED SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
                                                                 SCRunLoopMode runLoopMode);
 typedef struct {
-    long              version;
+    long version;
     void *SC_NULLABLE info;
     const void *SC_NULLABLE (*SC_NULLABLE retain)(const void *SC_NULLABLE info);
     void (*SC_NULLABLE release)(const void *SC_NULLABLE info);
     void (*SC_NULLABLE perform)(void *SC_NULLABLE info, void (*work)(void *SC_NULLABLE argument),
                                 void *SC_NULLABLE argument);
 } SCNetworkReachabilityScheduler;
-SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef                          target,
+SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef target,
                                             const SCNetworkReachabilityScheduler *SC_NULLABLE scheduler);
 SC_ASSERT(sizeof(SCBoolean) == 1);
 SC_ASSERT(sizeof(SCNetworkReachabilityFlags) == 4 && sizeof(SCNetworkReachabilityReason) == 4);
 SC_ASSERT(sizeof(SCNetworkReachabilityInterfaceType) == 4);
 SC_ASSERT(sizeof(SCNetworkReachabilityContext) == 5 * sizeof(void *));
 SC_ASSERT(sizeof(SCNetworkReachabilityScheduler) == 5 * sizeof(void *));
-SC_ASSERT(sizeof(SCNetworkReachabilityOptions) == 5 * sizeof(void *) + 4 * 4);
-SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 8 * 4 + 16 + 3 * sizeof(struct sockaddr_storage));
+SC_ASSERT(sizeof(SCNetworkReachabilityOptions) == 5 * sizeof(void *) + 6 * 4);
+SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 10 * 4 + 16 + 3 * sizeof(struct sockaddr_storage));
+SC_ASSERT(sizeof(SCNetworkReachabilityFlow) == 4 && sizeof(SCNetworkReachabilityNextHop) == 4);
 SC_ASSERT(sizeof(SCNetworkReachabilityDefaultPath) == 4 * 4 + 2 * sizeof(struct sockaddr_storage));
-SC_ASSERT(sizeof(SCNetworkReachabilityWay) == 4 * 4 + 16 + 2 * sizeof(SCNetworkReachabilityDefaultPath));
+SC_ASSERT(sizeof(SCNetworkReachabilityWay) == 8 * 4 + 16 + 2 * sizeof(SCNetworkReachabilityDefaultPath));
 SC_ASSERT(sizeof(SCNetworkReachabilityNetwork) ==
           sizeof(size_t) + 2 * sizeof(SCNetworkReachabilityDefaultPath) + 8 * 4 + 3 * sizeof(struct sockaddr_storage));
 SC_END_DECLS
