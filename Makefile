@@ -713,10 +713,9 @@ version:
 home:
 	packaging/home $(URL) $(CONTACT)
 
-# The source archive of a version: it has a home, and the changelog its date.
+# The source archive of a version, if all is ready.
 release:
-	@packaging/home --is-set || { echo "The project has no home: make home URL=... CONTACT=..." >&2; exit 1; }
-	@grep -q '^## \[$(VERSION)\] - [0-9]' CHANGELOG.md || { echo "CHANGELOG.md has no date for $(VERSION)" >&2; exit 1; }
+	@packaging/ready $(VERSION)
 	$(MAKE) --no-print-directory dist
 
 abi-baseline: lib

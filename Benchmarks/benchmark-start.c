@@ -137,7 +137,7 @@ int main(int argc, char **argv)
         bench_point("GetFlags", routes, measure_get_flags(namespace));
         namespaces[routes == FEW ? 0 : 1] = namespace;
     }
-    within = compare("start", measure_start, namespaces, limit, blocks);
+    within = compare("start and stop", measure_start, namespaces, limit, blocks);
     within = compare("getflags", measure_get_flags, namespaces, limit, blocks) && within;
     return within || is_short ? 0 : 1;
 }

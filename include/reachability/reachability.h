@@ -92,7 +92,7 @@
  *   until GetPath or GetLastPath has read them.
  * Structures. In Context, which is Apple's, and in Scheduler, `version` is 0 and the layout never changes. Options,
  *   Path and Network may grow: set `size` to sizeof (the ...Initializer macros do). A size is invalid if it is less
- *   than that of the first version, or more than 4096. On output, the library does not write fields that are not
+ *   than that of the oldest header, or more than 4096. On output, the library does not write fields that are not
  *   entirely within `size`, and zeroes the bytes after the last field that it knows. On input, these bytes must be
  *   zero: unknown options are refused.
  * Text. Calls write a text as snprintf(3) does: at most `capacity` bytes, with the NUL. They return the length of the
@@ -375,9 +375,8 @@ typedef struct {
      * addresses count, also that of a local address 0.0.0.0. 0: ports do not count */
     uint8_t protocol;
     uint8_t trafficClass; /* IP_TOS or IPV6_TCLASS of the sockets; the two bits for congestion (ECN) are ignored */
-    uint16_t
-        remotePort; /* of `nodename`, in the machine's byte order. Beside an address or without a protocol: invalid */
-    uint32_t reserved; /* 0 */
+    uint16_t remotePort;  /* of `nodename`, in the machine's order. Beside an address or without a protocol: invalid */
+    uint32_t reserved;    /* 0 */
 } SCNetworkReachabilityOptions;
 #define kSCNetworkReachabilityOptionsInitializer \
     SC_SIZED(SCNetworkReachabilityOptions, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})

@@ -12,14 +12,14 @@
 
 extern char **environ;
 
-/* What the calling thread passes with the words of a command. */
+/* What the calling thread passes with a request. */
 enum passed { USER_NAMESPACE, NETWORK_NAMESPACE, MOUNT_NAMESPACE, INPUT, OUTPUT, STATUS, PASSED };
 
 #define COUNT 64 /* words of a command, and NULL */
 
-/* Each word ends with a zero byte. The kernel keeps some routes per processor, and tests use that: a command runs on
- * the processors of the thread that starts it, as after a fork. */
-struct command {
+/* The words of a command, each with a zero byte at its end. `processors` are those of the calling thread: the kernel keeps
+ * some routes per processor, and tests use that. */
+struct request {
     cpu_set_t processors;
     char words[1024];
 };
@@ -35,14 +35,15 @@ union control {
 /* ---- The process outside ---------------------------------------------------------------------------------------- */
 
 /* setns(2) refuses a user namespace in which this process already is: that does not matter. */
-static _Noreturn void become_command(struct command *command, size_t length, const int fds[PASSED])
+static _Noreturn void become_command(struct request *request, size_t length, const int fds[PASSED])
 {
     char *arguments[COUNT] = { NULL };
     size_t count = 0;
 
-    for (char *word = command->words; word < (char *)command + length && count < COUNT - 1; word += strlen(word) + 1)
+    for (char *word = request->words; word < (char *)request + length && count < COUNT - 1; word += strlen(word) + 1)
         arguments[count++] = word;
-    (void)sched_setaffinity(0, sizeof command->processors, &command->processors);
+    if (sched_setaffinity(0, sizeof request->processors, &request->processors) != 0)
+        _exit(126);
     (void)!setns(fds[USER_NAMESPACE], CLONE_NEWUSER);
     if (setns(fds[NETWORK_NAMESPACE], CLONE_NEWNET) != 0)
         _exit(126);
@@ -62,14 +63,14 @@ static void close_passed(const int fds[PASSED], int but)
 }
 
 /* A child waits for the command, so that commands of several threads run at the same time. */
-static void serve_command(struct command *command, size_t length, const int fds[PASSED])
+static void serve_command(struct request *request, size_t length, const int fds[PASSED])
 {
     if (fork() != 0)
         return;
     signal(SIGCHLD, SIG_DFL);
     const pid_t child = fork();
     if (child == 0)
-        become_command(command, length, fds);
+        become_command(request, length, fds);
     close_passed(fds, STATUS);
     int status = -1;
     (void)!waitpid(child, &status, 0);
@@ -80,9 +81,9 @@ static void serve_command(struct command *command, size_t length, const int fds[
 /* Serves until no process has the other end. */
 PART(commands)
 {
-    struct command command;
+    struct request request;
     union control control;
-    struct iovec bytes = { &command, sizeof command };
+    struct iovec bytes = { &request, sizeof request };
     ssize_t length;
 
     signal(SIGCHLD, SIG_IGN); /* no child has to be waited for */
@@ -96,7 +97,7 @@ PART(commands)
         if (length <= 0 || CMSG_FIRSTHDR(&message) == NULL)
             return 0;
         memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fds);
-        serve_command(&command, (size_t)length, fds);
+        serve_command(&request, (size_t)length, fds);
         close_passed(fds, -1);
     }
 }
@@ -133,19 +134,19 @@ void outside_close(void)
 
 static bool send_command(char *const arguments[], const int fds[PASSED])
 {
-    struct command command;
+    struct request request;
     union control control = { { 0 } };
-    struct iovec bytes = { &command, offsetof(struct command, words) };
+    struct iovec bytes = { &request, offsetof(struct request, words) };
     const struct msghdr message = {
         .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
     };
 
-    assert_int_equal(sched_getaffinity(0, sizeof command.processors, &command.processors), 0);
+    assert_int_equal(sched_getaffinity(0, sizeof request.processors, &request.processors), 0);
     for (size_t i = 0; arguments[i] != NULL; i++) {
         const size_t size = strlen(arguments[i]) + 1;
 
-        assert_true(i < COUNT - 1 && bytes.iov_len + size <= sizeof command);
-        memcpy((char *)&command + bytes.iov_len, arguments[i], size);
+        assert_true(i < COUNT - 1 && bytes.iov_len + size <= sizeof request);
+        memcpy((char *)&request + bytes.iov_len, arguments[i], size);
         bytes.iov_len += size;
     }
     control.align = (struct cmsghdr){ .cmsg_len = CMSG_LEN(PASSED * sizeof(int)),

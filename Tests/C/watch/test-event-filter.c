@@ -230,7 +230,8 @@ TEST(filters_for_new_targets_are_rare)
     await_filter(watcher.loop, "10.0.0.0/24");
 }
 
-/* Without a target, the filter could drop more. That takes many times the pause before a filter that drops less. */
+/* Without a target, the filter could drop more. The loop lasts several times 10 ms: with that pause, more than one
+ * filter would be attached. */
 TEST(tighter_filters_are_rare)
 {
     enum { TARGETS = 10 * MANY };
@@ -346,8 +347,6 @@ TEST(if_the_filter_cannot_be_replaced_a_new_gateway_counts)
     namespace_ip("neigh change 2001:db8::1 dev a nud failed");
     assert_true(idle_loop_is_readable(watcher.loop));
 }
-
-/* ---- Neighbours -------------------------------------------------------------------------------------------------- */
 
 /* A target that is scheduled later reports that its next hop fails. */
 static void expect_failure_is_reported(void)

@@ -122,8 +122,7 @@ typedef struct {
     uint32_t options;
     uint8_t protocol;
     uint8_t trafficClass;
-    uint16_t
-        remotePort;
+    uint16_t remotePort;
     uint32_t reserved;
 } SCNetworkReachabilityOptions;
 #define kSCNetworkReachabilityOptionsInitializer \
