@@ -17,8 +17,8 @@ enum passed { USER_NAMESPACE, NETWORK_NAMESPACE, MOUNT_NAMESPACE, INPUT, OUTPUT,
 
 #define COUNT 64 /* words of a command, and NULL */
 
-/* The words of a command, each with a zero byte at its end. `processors` are those of the calling thread: the kernel keeps
- * some routes per processor, and tests use that. */
+/* The words of a command, each with a zero byte at its end. `processors` are those of the calling thread: the kernel
+ * keeps some routes per processor, and tests use that. */
 struct request {
     cpu_set_t processors;
     char words[1024];
