@@ -395,7 +395,8 @@ programs-asan programs-tsan programs-valgrind programs-clang: programs-%:
 	@$(MAKE) --no-print-directory $(FOR_$*) BUILD=$(BUILD)/$* $(patsubst %,$(BUILD)/$*/tests/%,$(or $(PROGRAMS),$(NAMES_$*),$(NAMES)))
 
 # helgrind runs programs in which several threads call the library. Others race on purpose, or have one thread. HELGRIND reaches
-# each call of a lock, a condition or a thread that HELGRIND_MORE reaches, which takes 60 % of the time. test-costs counts bytes, and the tools have allocators of their own. test-system-calls counts those of the library.
+# each call of a lock, a condition or a thread that HELGRIND_MORE reaches. HELGRIND_MORE takes 60 % of the time of both. The
+# tools run neither test-costs nor test-system-calls: they have their own allocators, and make system calls of their own.
 NAMES     = $(filter-out test-costs test-system-calls,$(notdir $(TESTS)))
 under     = $(foreach name,$(2),"Tests/under $(1) $(name)")
 ASAN      = $(call under,asan,$(NAMES))

@@ -332,7 +332,7 @@ static bool is_zero_beyond(const void *structure, size_t known, size_t size)
 }
 
 #define OPTIONS_HAVE(field, size) STRUCTURE_HAS(SCNetworkReachabilityOptions, field, size)
-#define OPTIONS_FIRST_SIZE        offsetof(SCNetworkReachabilityOptions, protocol) /* of the oldest header */
+#define OPTIONS_FIRST_SIZE        offsetof(SCNetworkReachabilityOptions, protocol) /* headers before 0.1.0 ended here */
 
 /* Copies the fields that the caller's structure has. The others are 0. */
 static bool read_options(const SCNetworkReachabilityOptions *options, SCNetworkReachabilityOptions *ret)

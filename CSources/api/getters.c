@@ -78,7 +78,7 @@ static uint32_t count_addresses(const struct questions *questions)
 }
 
 #define PATH_HAS(field, size) STRUCTURE_HAS(SCNetworkReachabilityPath, field, size)
-#define PATH_FIRST_SIZE       offsetof(SCNetworkReachabilityPath, flow) /* of the oldest header */
+#define PATH_FIRST_SIZE       offsetof(SCNetworkReachabilityPath, flow) /* headers before 0.1.0 ended here */
 
 void getters_write_path(const SCNetworkReachabilityPath *path, SCNetworkReachabilityPath *ret)
 {

@@ -97,7 +97,8 @@ static void fill_default_path(const struct path *path, SCNetworkReachabilityDefa
     address_to_sockaddr(&path->gateway, path->index, &ret->gateway);
 }
 
-#define WAY_FIRST_SIZE       offsetof(SCNetworkReachabilityWay, interfaceTypeIsKnown) /* of the oldest header */
+/* Headers before 0.1.0 ended here. */
+#define WAY_FIRST_SIZE       offsetof(SCNetworkReachabilityWay, interfaceTypeIsKnown)
 #define WAY_HAS(field, size) STRUCTURE_HAS(SCNetworkReachabilityWay, field, size)
 
 /* Writes the fields that are within `size`. */

@@ -375,7 +375,7 @@ typedef struct {
      * addresses count, also that of a local address 0.0.0.0. 0: ports do not count */
     uint8_t protocol;
     uint8_t trafficClass; /* IP_TOS or IPV6_TCLASS of the sockets; the two bits for congestion (ECN) are ignored */
-    uint16_t remotePort;  /* of `nodename`, in the machine's order. Beside an address or without a protocol: invalid */
+    uint16_t remotePort;  /* of `nodename`, in host byte order. Beside an address or without a protocol: invalid */
     uint32_t reserved;    /* 0 */
 } SCNetworkReachabilityOptions;
 #define kSCNetworkReachabilityOptionsInitializer \
