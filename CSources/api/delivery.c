@@ -466,6 +466,7 @@ static struct SCNetworkReachability *fetch_change(struct schedule *schedule, SCN
     struct SCNetworkReachability *target = schedule->target, *fetched = NULL;
 
     target_lock(target);
+    target->state->change_queued = false; /* what is due later is queued again */
     if (schedule->watch.active && target->state->callback.function == NULL && delivery_is_due_locked(target)) {
         delivery_set_delivered_locked(target);
         target_retain(target);
