@@ -12,13 +12,14 @@
 #   make soak           random changes for long            make calls          random calls, CALLS=1000000
 #   make dist           the source archive                 make deb            Debian packages
 #   make deps           installs what `make run` needs     make deps-test      installs what `make test` needs
-#   make deps-world     ... what `make test-world` needs   make abi-baseline   the ABI that later versions keep
+#   make deps-world     ... what `make test-world` needs   make deps-deb       ... what `make deb` needs
 #   make format         formats the C and Swift sources    make manuals        writes man/ from the header, docs/tool.md
 #   make test-consumers one program in each language       make mutants        breaks rules; tests must fail
 #   make test-gio       the module for GLib programs       make test-desktop   desktop programs with it
 #   make coverage       what the C tests execute           make version        NEXT=0.2.0, everywhere
 #   make home           URL= CONTACT= of the project, everywhere
-#   make release        dist, if all is ready              make clean
+#   make abi-baseline   the ABI that later versions keep   make release        dist, if all is ready
+#   make clean
 #
 # Parts of them: checks, check-asan, check-tsan, check-valgrind, check-helgrind, check-clang, check-swift,
 # check-swift-thread, check-swift-address, test-vm (real Wi-Fi, cellular and ppp links, in an emulated machine). One test
@@ -146,7 +147,7 @@ WORLD         = $(filter-out %.sh %.py %/systemd,$(sort $(wildcard Tests/world/*
 DESKTOP       = $(sort $(filter-out %.py %/__pycache__,$(wildcard Tests/desktop/*)))
 CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
 
-.PHONY: FORCE all help lib toolchain tool run try manuals docs deps deps-check deps-check-c deps-test deps-world check check-c checks \
+.PHONY: FORCE all help lib toolchain tool run try manuals docs deps deps-deb deps-check deps-check-c deps-test deps-world check check-c checks \
         test test-world build-tests test-programs pure-tests test-consumers test-gio test-desktop deps-desktop test-products test-vm test-kernels vm-programs \
         programs-asan programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
         check-swift check-swift-thread check-swift-address calls fuzz mutants coverage soak soak-flows soak-denied storm bench benchmarks \
@@ -286,6 +287,9 @@ $(BUILD)/examples/%: Examples/%.c $(STATIC)
 deps:
 	@CC="$(CC)" .ci/deps build
 
+deps-deb:
+	@CC="$(CC)" .ci/deps build deb
+
 deps-check:
 	@CC="$(CC)" .ci/deps build check
 
@@ -296,7 +300,7 @@ deps-test:
 	@CC="$(CC)" .ci/deps build check check-c test
 
 deps-world:
-	@CC="$(CC)" .ci/deps build check check-c test world languages manuals browser
+	@CC="$(CC)" .ci/deps build deb check check-c test world languages manuals browser
 
 # ---- Tests
 
@@ -702,7 +706,10 @@ dist:
 	@mkdir -p $(BUILD)
 	packaging/dist $(VERSION) $(BUILD)
 
-deb: dist
+# The check comes first: what is missing can be what `make dist` needs.
+deb:
+	@packaging/deb
+	@$(MAKE) --no-print-directory dist
 	SWIFT="$(SWIFT)" packaging/deb $(DIST) $(BUILD)/deb
 
 # The number of the next version, in the header and the bindings. The manual pages have its date: make version NEXT=0.2.0
