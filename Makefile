@@ -638,9 +638,10 @@ HEADER_FOLDERS = $(sort $(dir $(filter $(INCLUDEDIR)/reachability/%,$(HEADER_FIL
 MANUALS       = $(sort $(wildcard man/*.[1-8]))
 manual_file   = $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
 # Each has the path that it has in the tree: so the links of README.md, and of the pages that it leads to, work below DOCDIR.
+# The articles of the Swift modules are sources for docc, and stay in the tree: the installed pages have no links to them.
 EXAMPLES      = $(sort $(shell find Examples -type f ! -path '*/.build/*'))
 DOCUMENTS     = README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE $(sort $(wildcard docs/*.md docs/*.svg docs/*.json)) $(EXAMPLES) \
-                $(sort $(wildcard Sources/*/*.docc/*.md bindings/*/README.md)) bindings/go/examples/watch/main.go \
+                $(sort $(wildcard bindings/*/README.md)) bindings/go/examples/watch/main.go \
                 bindings/node/index.d.ts bindings/rust/reachability/examples/watch.rs
 # README.md's link to the header leads to the installed one.
 HEADER_LINK   = include/reachability/reachability.h
@@ -665,6 +666,7 @@ install: lib
 	for file in $(APPLE); do \
 	    install -D -m 644 include/apple/$$file $(DESTDIR)$(INCLUDEDIR)/reachability/apple/$$file || exit; done
 	for file in $(DOCUMENTS); do install -D -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file || exit; done
+	sed -i -E 's|\[([^]]*)\]\([^)]*\.docc/[^)]*\)|\1|g' $(addprefix $(DESTDIR)$(DOCDIR)/,$(filter docs/%.md,$(DOCUMENTS)))
 	install -d $(dir $(DESTDIR)$(DOCDIR)/$(HEADER_LINK))
 	ln -srf $(DESTDIR)$(INCLUDEDIR)/reachability/reachability.h $(DESTDIR)$(DOCDIR)/$(HEADER_LINK)
 	install -d $(DESTDIR)$(MANDIR)/man3

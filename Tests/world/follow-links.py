@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The links of an installed page, and of the pages that it leads to, lead to files and folders beside it:
-Tests/world/follow-links.py FOLDER/README.md
+"""The links of an installed page, and of the pages that it leads to, lead to files and folders beside it. There are no sources
+for docc: Tests/world/follow-links.py FOLDER/README.md
 """
 import os
 import pathlib
@@ -23,5 +23,6 @@ while waiting:
             waiting += [target] if target.suffix == ".md" else []
 if len(seen) < 30:
     broken.append(f"only {len(seen)} files found: this test cannot read the pages any more")
+broken += [f"{catalog.relative_to(first.parent)}: sources for docc" for catalog in first.parent.rglob("*.docc")]
 print("\n".join(broken))
 sys.exit(bool(broken))
