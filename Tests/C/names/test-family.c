@@ -165,6 +165,22 @@ TEST(the_default_path_is_that_of_the_family)
     EXPECT(ipv6, R, None);
 }
 
+/* A translator for 464XLAT takes IPv4 packets from a tun device, and sends them over IPv6. The kernel does not know that. */
+TEST(the_default_path_over_a_translator_loses_the_cable_for_ipv6_only)
+{
+    const int tun = namespace_require_tun("clat");
+
+    namespace_ip("address add 192.0.0.1/32 dev clat; route replace default dev clat");
+    watcher_start(&watcher, expect_target("0.0.0.0"));
+    SCOPED_TARGET ipv6 = target_of("::", IPV6);
+    EXPECT_EACH(R, None, ipv6);
+    namespace_set_carrier("a", "b", false);
+    EXPECT(watcher.target, R | T, None);
+    EXPECT_EACH(0, NoCarrier, ipv6);
+    EXPECT_QUIET(&watcher);
+    close(tun);
+}
+
 TEST(an_address_of_the_family_is_as_without_the_option)
 {
     RESOLVE("v4only.test", IPV4, R);
