@@ -96,6 +96,16 @@ include <reachability/reachability.h> after it, and leave <SystemConfiguration/S
 #ifndef _Nonnull
 #define _Nonnull
 #endif
+#ifndef _Null_unspecified
+#define _Null_unspecified
+#endif
+#endif
+/* The same for older sources. __nonnull is a macro of glibc's headers, with an argument. */
+#ifndef __nullable
+#define __nullable _Nullable
+#endif
+#ifndef __null_unspecified
+#define __null_unspecified _Null_unspecified
 #endif
 #define CF_ASSUME_NONNULL_BEGIN
 #define CF_ASSUME_NONNULL_END
