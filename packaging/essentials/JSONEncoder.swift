@@ -3,7 +3,7 @@
 // use two declarations of the toolchain's module of that name, and with it the program would be 6 MB larger: Swift's
 // metadata keeps all types of a module that is linked statically, used or not.
 //
-// It must never have a declaration that behaves in another way than the toolchain's. `Tests/world/tool-size` compares.
+// It must never have a declaration that behaves in another way than the toolchain's. `Tests/world/tool-build` compares.
 
 /// JSON text of a value. The keys of an object are always sorted.
 open class JSONEncoder {
