@@ -264,7 +264,7 @@ void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool change
 
     if (changed)
         lookups->retry_delay = RETRY_DELAY_FIRST;
-    if (lookups->running && clock_now() < lookups->next) {
+    if (lookups->running && clock_now() < lookups->next && !lookup_is_overtaken(&lookups->waiter)) {
         if (changed)
             lookups->outdated = true;
         return;

@@ -50,6 +50,7 @@ struct lookup {
     struct netns *netns;        /* retained while a thread has the look-up; before that the waiters' owners retain it */
     sa_family_t family;         /* AF_UNSPEC: both */
     bool outdated : 1, in_pause : 1; /* as of struct lookup_result */
+    bool overtaken : 1;              /* not in pool.lookups any more */
     char name[];
 };
 
@@ -152,7 +153,8 @@ static void add_to_pool_locked(struct lookup *lookup, struct lookup_domain *doma
 /* The look-up is not under way, or was ended. Returns what lookup_queue_release returns. */
 static struct lookup_domain *remove_from_pool_locked(struct lookup *lookup)
 {
-    hash_tree_remove(&pool.lookups, &lookup->tree_node);
+    if (!lookup->overtaken)
+        hash_tree_remove(&pool.lookups, &lookup->tree_node);
     if (!lookup->turn.running)
         lookup_queue_remove(&pool.queue, &lookup->turn);
     return lookup_queue_release(&pool.queue, lookup->turn.domain);
@@ -371,7 +373,7 @@ int lookup_start(struct netns *netns, const char *name, int family, enum lookup_
     return status;
 }
 
-void lookup_mark_outdated(const struct netns *netns, bool in_pause)
+void lookup_mark_outdated(const struct netns *netns, enum lookup_age age)
 {
     process_lock();
     prepare_pool_locked();
@@ -381,11 +383,25 @@ void lookup_mark_outdated(const struct netns *netns, bool in_pause)
 
             if (lookup->netns != netns)
                 continue;
-            lookup->in_pause = lookup->in_pause || in_pause;
-            lookup->outdated = lookup->outdated || !in_pause;
+            lookup->in_pause = lookup->in_pause || age == LOOKUP_IN_PAUSE;
+            lookup->outdated = lookup->outdated || age != LOOKUP_IN_PAUSE;
+            if (age == LOOKUP_OVERTAKEN && !lookup->overtaken) {
+                hash_tree_remove(&pool.lookups, &lookup->tree_node);
+                lookup->overtaken = true;
+            }
         }
     }
     process_unlock();
+}
+
+bool lookup_is_overtaken(const struct lookup_waiter *waiter)
+{
+    bool is_overtaken;
+
+    process_lock();
+    is_overtaken = waiter->lookup != NULL && waiter->lookup->overtaken;
+    process_unlock();
+    return is_overtaken;
 }
 
 void lookup_cancel(struct lookup_waiter *waiter)

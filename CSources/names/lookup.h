@@ -44,8 +44,16 @@ int lookup_start(struct netns *netns, const char *name, int family, enum lookup_
                  struct lookup_waiter *waiter);
 
 /* Name servers may return other addresses in the namespace from now on: the results of look-ups under way are outdated.
- * `in_pause`: the change counts at the end of the pause. The look-ups are repeated then. */
-void lookup_mark_outdated(const struct netns *netns, bool in_pause);
+ */
+enum lookup_age {
+    LOOKUP_IN_PAUSE,  /* the change counts at the end of the pause. The look-ups are repeated then */
+    LOOKUP_OUTDATED,  /* they are repeated when they have ended */
+    LOOKUP_OVERTAKEN, /* or at once: nobody joins those under way any more */
+};
+void lookup_mark_outdated(const struct netns *netns, enum lookup_age age);
+
+/* Whether the waiter waits for a look-up that was overtaken. */
+bool lookup_is_overtaken(const struct lookup_waiter *waiter);
 
 /* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. The waiter forgets
  * its domain; the library does so with the last name of the domain. */

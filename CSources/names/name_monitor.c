@@ -119,7 +119,7 @@ static void call_followers(struct name_monitor *name_monitor, const struct path 
 static void note_change(struct name_monitor *name_monitor, enum change_kind kind, int64_t now)
 {
     change_pause_note(&name_monitor->pauses[kind], now);
-    lookup_mark_outdated(name_monitor->service.netns, true);
+    lookup_mark_outdated(name_monitor->service.netns, LOOKUP_IN_PAUSE);
 }
 
 static bool watched_path_evaluated(struct path_watch *watch, const struct path *path)
@@ -176,12 +176,14 @@ static bool update_servers(struct name_monitor *name_monitor)
 
 static void note_changed_files(struct name_monitor *name_monitor, int64_t now)
 {
-    bool changed = resolver_files_check(&name_monitor->files);
+    bool changed = resolver_files_check(&name_monitor->files, now);
 
     if (changed || name_monitor->servers_unknown)
         changed = update_servers(name_monitor) || changed;
     if (changed)
         note_change(name_monitor, CHANGE_OF_FILES, now);
+    else if (name_monitor->files.due != NEVER)
+        lookup_mark_outdated(name_monitor->service.netns, LOOKUP_IN_PAUSE);
 }
 
 /* When the changes must be reported, or NEVER. */
@@ -221,9 +223,11 @@ static void report_due_changes(struct name_monitor *name_monitor, int64_t now)
 {
     if (changes_due(name_monitor) > now)
         return;
+    lookup_mark_outdated(name_monitor->service.netns, change_pause_due(&name_monitor->pauses[CHANGE_OF_FILES]) <= now
+                                                          ? LOOKUP_OVERTAKEN
+                                                          : LOOKUP_OUTDATED);
     for (size_t i = 0; i < CHANGES; i++)
         change_pause_begin(&name_monitor->pauses[i], now);
-    lookup_mark_outdated(name_monitor->service.netns, false);
     call_all_watches(name_monitor);
 }
 
@@ -259,7 +263,10 @@ static void update_source_deadline(struct name_monitor *name_monitor, int64_t no
     if (name_monitor->servers_unknown)
         nearest = clock_earlier(nearest, now + SERVERS_RETRY);
     runloop_lock(name_monitor->service.loop);
-    name_monitor->service.source.deadline = clock_earlier(nearest, heap_nearest(&name_monitor->deadlines));
+    nearest = clock_earlier(nearest, heap_nearest(&name_monitor->deadlines));
+    if (name_monitor->files.due != NEVER)
+        nearest = name_monitor->files.due;
+    name_monitor->service.source.deadline = nearest;
     runloop_unlock(name_monitor->service.loop);
 }
 
@@ -270,8 +277,10 @@ static int name_monitor_run(struct source *source)
 
     resolver_files_repair(&name_monitor->files, name_monitor->service.loop, source);
     note_changed_files(name_monitor, now);
-    report_due_changes(name_monitor, now);
-    call_due_watches(name_monitor, now);
+    if (name_monitor->files.due == NEVER) { /* else a file is half-written */
+        report_due_changes(name_monitor, now);
+        call_due_watches(name_monitor, now);
+    }
     update_source_deadline(name_monitor, now);
     return 0;
 }

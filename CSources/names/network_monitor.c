@@ -173,11 +173,14 @@ static int network_monitor_run(struct source *source)
 {
     struct network_monitor *network_monitor = container_of(source, struct network_monitor, service.source);
 
+    const int64_t now = clock_now();
+
     resolver_files_repair(&network_monitor->files, network_monitor->service.loop, source);
-    if (resolver_files_check(&network_monitor->files) || network_monitor->servers_unknown)
+    if (resolver_files_check(&network_monitor->files, now) || network_monitor->servers_unknown)
         update_server_questions(network_monitor);
     runloop_lock(network_monitor->service.loop);
-    source->deadline = waits_for_events(network_monitor) ? NEVER : clock_now() + FILES_INTERVAL;
+    source->deadline = waits_for_events(network_monitor) ? NEVER : now + FILES_INTERVAL;
+    source->deadline = clock_earlier(source->deadline, network_monitor->files.due);
     runloop_unlock(network_monitor->service.loop);
     report_to_new_watches(network_monitor);
     return 0;

@@ -90,7 +90,7 @@ void resolvconf_release(void)
 static bool are_local(const struct name_server *servers, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!address_is_loopback(&servers[i].address) && !address_is_unspecified(&servers[i].address))
+        if (!address_is_loopback(&servers[i].address))
             return false;
     return true;
 }
@@ -117,12 +117,8 @@ static struct questions *create_server_questions(const struct name_server *serve
     if (are_local(servers, count))
         return questions_create(items, 1, kSCNetworkReachabilityReasonNone); /* the default path */
     for (size_t i = 0; i < count; i++) {
-        if (are_local(&servers[i], 1)) /* the network does not affect it */
-            continue;
-        items[used].destination = servers[i].address;
-        items[used].scope = servers[i].scope;
-        memcpy(items[used].interface, servers[i].zone, sizeof items[used].interface);
-        used++;
+        if (!are_local(&servers[i], 1)) /* the network does not affect local ones */
+            items[used++] = name_server_question(&servers[i]);
     }
     return questions_create(items, used, kSCNetworkReachabilityReasonNone);
 }

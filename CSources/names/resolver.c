@@ -45,6 +45,7 @@ static size_t copy_addresses(const struct addrinfo *list, struct found_address r
 
         item->scope = 0;
         item->address = address_from_sockaddr(list->ai_addr, &item->scope);
+        item->address = address_to_connect(&item->address);
         count += item->address.family != AF_UNSPEC;
     }
     return count;

@@ -6,6 +6,9 @@
  * watched. A mount over one of them causes no event of inotify: the list of mounts reports it. A process without /proc
  * has no such list, and notices a mount with the next change. So does one whose list cannot be polled.
  *
+ * A half-written file is no state: a change counts when the writer has closed the file or moved it into its place, or
+ * 100 ms after the last change.
+ *
  * What this file must never do: fail because no inotify instance or watch is left, or read events or add watches after
  * the program has closed our instance: the number can belong to a file of the program's.
  */
@@ -15,12 +18,17 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define MOUNTS      "/proc/thread-self/mountinfo"
 #define LINKS_LIMIT 8 /* symbolic links to follow in one path */
+#define STAMP_READS 4
+#define WRITE_TIME  (100 * MILLISECOND) /* a writer that has not closed its file has written all by then */
 
 /* ---- Watches ---------------------------------------------------------------------------------------------------- */
 
@@ -28,15 +36,15 @@
     (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_MOVE_SELF | IN_ONLYDIR)
 #define FILE_EVENTS (IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
 
-/* Returns whether the path exists. A path that does not exist, or that we may not read, needs no watch. Any other error
- * counts: a user has a limited number of watches. */
-static bool add_watch(struct resolver_files *files, const char *path, uint32_t events)
+/* Returns the watch, or -1 and errno. A path that does not exist, or that we may not read, needs no watch. Any other
+ * error counts: a user has a limited number of watches. */
+static int add_watch(struct resolver_files *files, const char *path, uint32_t events)
 {
-    if (inotify_add_watch(files->inotify->descriptor.fd, path, events) >= 0)
-        return true;
-    if (!filestamp_means_absent(errno))
+    const int watch = inotify_add_watch(files->inotify->descriptor.fd, path, events);
+
+    if (watch < 0 && !filestamp_means_absent(errno))
         files->watch_failed = true;
-    return errno != ENOENT;
+    return watch;
 }
 
 /* Watches the directory of the path. If it does not exist, the nearest directory above it: when something is created
@@ -51,7 +59,7 @@ static void watch_parent_directory(struct resolver_files *files, const char *pat
     strcpy(directory, path);
     while ((slash = strrchr(directory, '/')) != NULL && slash != directory) {
         *slash = '\0';
-        if (add_watch(files, directory, DIRECTORY_EVENTS))
+        if (add_watch(files, directory, DIRECTORY_EVENTS) >= 0 || errno != ENOENT)
             return;
     }
 }
@@ -87,7 +95,7 @@ static void copy_prefix(char ret[PATH_MAX], const char *path, size_t length)
 }
 
 /* Watches the directory of the file, and the directory of each symbolic link that leads there. */
-static void watch_directories(struct resolver_files *files, const char *path)
+static void watch_directories(struct resolver_files *files, const char *path, char ret_target[NAME_MAX + 1])
 {
     char at[PATH_MAX], link[PATH_MAX], to[PATH_MAX];
     size_t length = 0;
@@ -105,6 +113,7 @@ static void watch_directories(struct resolver_files *files, const char *path)
         length = 0;
     }
     watch_parent_directory(files, at);
+    snprintf(ret_target, NAME_MAX + 1, "%s", strrchr(at, '/') + 1);
 }
 
 /* Adding a watch twice does no harm. The watch of the directory reports a file that does not exist yet. */
@@ -112,58 +121,67 @@ static void add_all_watches(struct resolver_files *files)
 {
     files->watch_failed = false;
     for (size_t i = 0; i < RESOLVCONF_FILES; i++) {
-        watch_directories(files, resolvconf_paths[i]);
-        (void)add_watch(files, resolvconf_paths[i], FILE_EVENTS);
+        watch_directories(files, resolvconf_paths[i], files->files[i].target);
+        files->files[i].watch = add_watch(files, resolvconf_paths[i], FILE_EVENTS);
     }
     atomic_store(&files->incomplete, files->watch_failed);
 }
 
 /* ---- Events ----------------------------------------------------------------------------------------------------- */
 
-static bool is_event_of_file(const struct inotify_event *event)
+static bool is_event_of_file(const struct inotify_event *event, const struct watched_file *file, const char *path)
 {
-    if (event->len == 0) /* from a file's own watch */
-        return true;
-    for (size_t i = 0; i < RESOLVCONF_FILES; i++)
-        if (strcmp(event->name, strrchr(resolvconf_paths[i], '/') + 1) == 0)
-            return true;
-    return false;
+    return event->wd == file->watch || (event->len > 0 && (strcmp(event->name, strrchr(path, '/') + 1) == 0 ||
+                                                           strcmp(event->name, file->target) == 0));
 }
 
 /* Returns whether one of the events was about one of the files. */
-static bool read_all_events(int fd)
+static bool read_all_events(struct resolver_files *files)
 {
     _Alignas(struct inotify_event) char bytes[4096];
     ssize_t length;
     bool touched = false;
 
-    while ((length = read(fd, bytes, sizeof bytes)) > 0)
+    while ((length = read(files->inotify->descriptor.fd, bytes, sizeof bytes)) > 0)
         for (ssize_t at = 0; at < length;) {
             const struct inotify_event *event = (const struct inotify_event *)(const void *)(bytes + at);
 
-            touched = touched || is_event_of_file(event);
+            for (size_t i = 0; i < RESOLVCONF_FILES; i++) {
+                struct watched_file *file = &files->files[i];
+
+                if (!is_event_of_file(event, file, resolvconf_paths[i]))
+                    continue;
+                touched = file->touched = true;
+                file->closed = (event->mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) != 0 ||
+                               (file->closed && (event->mask & (IN_MODIFY | IN_CREATE | IN_DELETE)) == 0);
+            }
             at += (ssize_t)(sizeof *event + event->len);
         }
     return touched;
 }
 
-/* Returns whether a stamp differs from the one before. A file that was written twice in quick succession can have the
- * same stamp, so an event about an unsettled stamp counts as a change. So does an event about a file that cannot be
- * examined: no other event may follow. */
-static bool update_stamps(struct resolver_files *files, bool touched)
+/* Marks a file as changed if its stamp differs from the one before. A file that was written twice in quick succession
+ * can have the same stamp, so an event about an unsettled stamp counts as a change. So does an event about a file that
+ * cannot be examined: no other event may follow. */
+static void update_stamp(struct resolver_files *files, struct watched_file *file, const char *path, int64_t now)
 {
-    bool changed = false;
-    struct filestamp now;
+    struct filestamp stamp;
+    const bool is_known = filestamp_read(path, &stamp) == 0;
+    const bool touched = file->touched;
+    bool is_another;
 
-    for (size_t i = 0; i < RESOLVCONF_FILES; i++) {
-        if (filestamp_read(resolvconf_paths[i], &now) != 0) {
-            changed = changed || touched;
-            continue;
-        }
-        changed = changed || !filestamp_looks_same(&now, &files->stamps[i]) || (touched && !files->stamps[i].settled);
-        files->stamps[i] = now;
-    }
-    return changed;
+    file->touched = false;
+    if (is_known ? filestamp_looks_same(&stamp, &file->stamp) && (!touched || file->stamp.settled) : !touched)
+        return;
+    is_another = stamp.inode != file->stamp.inode || stamp.device != file->stamp.device;
+    file->changed = true;
+    files->changed_at = now;
+    if (!is_known)
+        return;
+    /* It was mounted or linked here. */
+    if (stamp.inode != 0 && (stamp.settled || (!touched && file->stamp.inode != 0 && is_another)))
+        file->closed = true;
+    file->stamp = stamp;
 }
 
 /* Mounts that are not watched for another reason stay so: there is no /proc, or its files cannot be polled. */
@@ -188,9 +206,13 @@ void resolver_files_open(struct resolver_files *ret, struct source *source)
     ret->inotify = inotify_open();
     if (ret->inotify != NULL) {
         add_all_watches(ret);
-        (void)read_all_events(ret->inotify->descriptor.fd); /* inotify_open can return an instance that was in use */
+        (void)read_all_events(ret); /* inotify_open can return an instance that was in use */
     }
-    (void)update_stamps(ret, false);
+    for (size_t i = 0; i < RESOLVCONF_FILES; i++) {
+        (void)filestamp_read(resolvconf_paths[i], &ret->files[i].stamp);
+        ret->files[i].touched = ret->files[i].closed = false;
+    }
+    ret->due = NEVER;
     source->descriptor = ret->inotify != NULL ? &ret->inotify->descriptor : NULL;
     source->edges = &ret->mounts;
 }
@@ -251,14 +273,32 @@ bool resolver_files_are_watched(const struct resolver_files *files)
     return can_receive_events(files) && !atomic_load(&files->incomplete) && !atomic_load(&files->mounts_missing);
 }
 
-bool resolver_files_check(struct resolver_files *files)
+/* The events of a change may come after its stamp: stamps are read until no event follows. */
+bool resolver_files_check(struct resolver_files *files, int64_t now)
 {
-    bool touched = false;
+    const bool has_events = can_receive_events(files);
+    bool changed = false, whole = true;
 
-    if (can_receive_events(files)) {
-        touched = read_all_events(files->inotify->descriptor.fd);
+    if (has_events) {
+        (void)read_all_events(files);
         add_all_watches(files);
     }
-    return update_stamps(files, touched);
+    for (int i = 0; i < STAMP_READS && (i == 0 || (has_events && read_all_events(files))); i++)
+        for (size_t j = 0; j < RESOLVCONF_FILES; j++)
+            update_stamp(files, &files->files[j], resolvconf_paths[j], now);
+    for (size_t i = 0; i < RESOLVCONF_FILES; i++) {
+        struct watched_file *file = &files->files[i];
+
+        file->closed = file->closed && file->changed;
+        changed = changed || file->changed;
+        whole = whole && file->closed == file->changed;
+    }
+    files->due = whole ? NEVER : files->changed_at + WRITE_TIME;
+    if (!changed || (!whole && files->due > now))
+        return false;
+    for (size_t i = 0; i < RESOLVCONF_FILES; i++)
+        files->files[i].changed = files->files[i].closed = false;
+    files->due = NEVER;
+    return true;
 }
 #endif

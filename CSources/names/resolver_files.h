@@ -4,6 +4,7 @@
 
 /* Watches the files that the system's resolver reads, and reports whether they have changed. */
 
+#include <limits.h>
 #include <stdatomic.h>
 
 #include "base/file.h"
@@ -17,7 +18,16 @@ struct resolver_files {
     bool watch_failed;          /* used by add_all_watches: a watch could not be added */
     atomic_bool incomplete;     /* the result of the last add_all_watches; read by any thread */
     atomic_bool mounts_missing; /* no memory, descriptor or place in the epoll set for `mounts`; likewise */
-    struct filestamp stamps[RESOLVCONF_FILES]; /* as of the last check */
+    struct watched_file {
+        struct filestamp stamp;    /* as of the last check */
+        int watch;                 /* of inotify; -1: there is none */
+        char target[NAME_MAX + 1]; /* the name of the file behind symbolic links */
+        bool touched;              /* by an event since the last stamp */
+        bool changed;              /* since resolver_files_check last returned true */
+        bool closed;               /* by its writer, after the last change */
+    } files[RESOLVCONF_FILES];
+    int64_t changed_at; /* the last change */
+    int64_t due;        /* a change that no writer has closed counts then; NEVER: there is none */
 };
 
 /* Does not fail. Sets the source's descriptor, which becomes readable when one of the files may have changed, and its
@@ -34,7 +44,8 @@ void resolver_files_repair(struct resolver_files *files, SCRunLoopRef loop, stru
  * descriptors or memory left, or the program has closed the descriptor. */
 bool resolver_files_are_watched(const struct resolver_files *files);
 
-/* Reads all events. Returns whether one of the files has changed since the last check. */
-bool resolver_files_check(struct resolver_files *files);
+/* Reads all events. Returns whether one of the files has changed and all are whole: their writers have closed them, or
+ * nothing has changed for 100 ms. While they are not, `due` is not NEVER: check again then, and start no look-up. */
+bool resolver_files_check(struct resolver_files *files, int64_t now);
 
 #endif

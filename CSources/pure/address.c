@@ -134,6 +134,15 @@ bool address_is_loopback(const struct address *address)
                                       : address->family == AF_INET6 && memcmp(address->bytes, one, 16) == 0;
 }
 
+struct address address_to_connect(const struct address *address)
+{
+    static const struct address ipv4 = { AF_INET, { 127, 0, 0, 1 } }, ipv6 = { AF_INET6, { [15] = 1 } };
+
+    if (!address_is_unspecified(address))
+        return *address;
+    return address->family == AF_INET ? ipv4 : ipv6;
+}
+
 bool address_is_link_local(const struct address *address)
 {
     return address->family == AF_INET6 && address->bytes[0] == 0xfe && (address->bytes[1] & 0xc0) == 0x80;

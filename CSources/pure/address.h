@@ -73,6 +73,11 @@ void address_format(const struct address *address, char text[46]);
 
 bool address_is_unspecified(const struct address *address); /* 0.0.0.0 or :: */
 bool address_is_loopback(const struct address *address);
+
+/* Where connect(2) leads: an unspecified address is this machine, 127.0.0.1 or ::1. For addresses from look-ups and
+ * files. From a caller, an unspecified address means the default path. */
+struct address address_to_connect(const struct address *address);
+
 bool address_is_link_local(const struct address *address);    /* fe80::/10; IPv4 has no scopes */
 bool address_needs_scope(const struct address *address);      /* fe80::/10, ff01::/16, ff02::/16 */
 bool address_is_on_every_link(const struct address *address); /* 224.0.0.0/24, 255.255.255.255 */

@@ -5,6 +5,7 @@
 #ifdef __linux__
 #include "pure/conffile.h"
 
+#include <netinet/in.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -72,6 +73,7 @@ static bool parse_server(struct span word, struct name_server *ret)
     memset(ret, 0, sizeof *ret);
     if (!address_parse(text, &ret->address, ret->zone, &ret->scope))
         return false;
+    ret->address = address_to_connect(&ret->address);
     if (!address_needs_scope(&ret->address)) { /* a zone means nothing for other addresses */
         ret->zone[0] = '\0';
         ret->scope = 0;
@@ -88,5 +90,15 @@ size_t conffile_servers(const char *text, size_t length, struct name_server ret[
         if (skip_nameserver_keyword(&line) && next_word(&line, &word) && parse_server(word, &ret[count]))
             count++;
     return count;
+}
+
+struct question name_server_question(const struct name_server *server)
+{
+    struct question question = { .destination = server->address,
+                                 .scope = server->scope,
+                                 .flow = { .protocol = IPPROTO_UDP, .remote_port = 53 } };
+
+    memcpy(question.interface, server->zone, sizeof question.interface);
+    return question;
 }
 #endif

@@ -4,7 +4,7 @@
 
 /* A parser for resolv.conf(5). */
 
-#include "pure/address.h"
+#include "pure/question.h"
 
 #define CONFFILE_SERVERS 3 /* the resolver uses no more */
 
@@ -16,5 +16,8 @@ struct name_server {
 
 /* Reads the name servers from the text of resolv.conf, in order. Returns their number. */
 size_t conffile_servers(const char *text, size_t length, struct name_server ret[CONFFILE_SERVERS]);
+
+/* The question about the resolver's packets to a server. Rules can select them: they are UDP, for port 53. */
+struct question name_server_question(const struct name_server *server);
 
 #endif

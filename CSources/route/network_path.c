@@ -42,14 +42,8 @@ struct questions *network_path_questions(const struct name_server *servers, size
         [QUESTION_LOOPBACK_IPV6] = { .destination = ipv6_loopback },
     };
 
-    for (size_t i = 0; i < count; i++) {
-        struct question *question = &items[QUESTION_SERVERS + i];
-
-        /* To a socket, the unspecified address is this machine. To a question, it is the default path. */
-        question->destination = address_is_unspecified(&servers[i].address) ? ipv4_loopback : servers[i].address;
-        question->scope = servers[i].scope;
-        memcpy(question->interface, servers[i].zone, sizeof question->interface);
-    }
+    for (size_t i = 0; i < count; i++)
+        items[QUESTION_SERVERS + i] = name_server_question(&servers[i]);
     return questions_create(items, QUESTION_SERVERS + count, kSCNetworkReachabilityReasonNone);
 }
 

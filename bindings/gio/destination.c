@@ -70,11 +70,23 @@ static SCNetworkReachabilityRef target_for(const struct destination *known, stru
 {
     SCNetworkReachabilityRef target = NULL;
 
-    /* As the library has it: without a port. */
-    if (address->sa_family == AF_INET)
-        ((struct sockaddr_in *)address)->sin_port = 0;
-    else if (address->sa_family == AF_INET6)
-        ((struct sockaddr_in6 *)address)->sin6_port = 0;
+    /* As the library has it: without a port. connect(2) takes the unspecified address for this machine, the library for
+     * the default path. */
+    if (address->sa_family == AF_INET) {
+        struct sockaddr_in *in = (struct sockaddr_in *)address;
+
+        in->sin_port = 0;
+        if (in->sin_addr.s_addr == INADDR_ANY)
+            in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    } else if (address->sa_family == AF_INET6) {
+        struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)address;
+
+        in6->sin6_port = 0;
+        if (IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr))
+            in6->sin6_addr = in6addr_loopback;
+        else if (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr) && in6->sin6_addr.s6_addr32[3] == INADDR_ANY)
+            in6->sin6_addr.s6_addr32[3] = htonl(INADDR_LOOPBACK);
+    }
     if (known != NULL)
         target = find_target(known, address,
                              address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));

@@ -329,6 +329,8 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
  * result, and while the target is not scheduled, the reason is NamePending, and flags and path are those of the default
  * path, over the target's interface and with its mark. IsDirect and IsLocalAddress are not set then.
  *
+ * An address 0.0.0.0 or :: of a name is this machine, as for connect(2): 127.0.0.1 or ::1.
+ *
  * The first result or failure makes a callback; so does a change of the addresses. The best address counts; of equals,
  * the first in the resolver's order. A name that does not exist has no flags (NameNotFound). If the name servers fail,
  * earlier addresses stay; without any, there are no flags (NameServerFailure, NameServerUnreachable). A name is looked
@@ -556,7 +558,7 @@ typedef struct {
     uint32_t wayCount;                            /* all, also if the caller's array is smaller */
     uint32_t waysAreComplete;                     /* 1: all are known. 0: those that the kernel chooses */
     uint32_t nameServerCount;                     /* at most 3 */
-    uint32_t nameServerIsReachable;               /* 1: a packet can leave for at least one. Otherwise 0 */
+    uint32_t nameServerIsReachable;               /* 1: UDP packets can leave for port 53 of at least one. Or 0 */
     uint32_t reserved;                            /* 0 */
     /* Those of /etc/resolv.conf. If all of these are systemd-resolved's stub, those that it uses. */
     struct sockaddr_storage nameServers[3];

@@ -435,6 +435,7 @@ static const struct server_row {
     { "none", "# nothing\n", NULL, "none", 0, false },
     { "on this machine", "nameserver 127.0.0.1\n", NULL, "127.0.0.1", 1, true },
     { "the unspecified address", "nameserver 0.0.0.0\n", NULL, "127.0.0.1", 1, true },
+    { "the unspecified address of IPv6", "nameserver ::\n", NULL, "::1", 1, true },
     { "the stub's servers", "nameserver 127.0.0.53\n", "nameserver 192.0.2.53\n", "192.0.2.53", 1, true },
     { "the stub's servers have no route", "nameserver 127.0.0.53\n", "nameserver 198.51.100.9\n", "198.51.100.9", 1,
       false },
@@ -632,6 +633,57 @@ TEST(a_name_server_that_comes_or_goes_makes_a_callback)
     assert_int_equal(view.network.nameServerIsReachable, 1);
     etc_replace(ETC_RESOLV_CONF, "nameserver 198.51.100.53\noptions timeout:1\n");
     expect_no_callback();
+}
+
+static const struct {
+    const char *name;
+    const char *server;
+    const char *commands;
+    bool is_reachable;
+} rule_rows[] = {
+    { "a way", "198.51.100.53", "rule add ipproto 17 dport 53 lookup 100; route add default dev a table 100", true },
+    { "no way", "192.0.2.53", "rule add ipproto 17 dport 53 prohibit", false },
+    { "a way, IPv6", "2001:db8:f::53",
+      "-6 rule add ipproto 17 dport 53 lookup 100; -6 route add default dev a table 100", true },
+    { "no way, IPv6", "2001:db8::53", "-6 rule add ipproto 17 dport 53 prohibit", false },
+    { "no way, scoped", "fe80::53%c", "-6 rule add ipproto 17 dport 53 prohibit", false },
+    { "other protocols", "192.0.2.53", "rule add ipproto 6 dport 53 prohibit; rule add ipproto 17 dport 54 prohibit",
+      true },
+};
+
+TEST_EACH(rules_for_the_resolvers_packets_count, rule_rows)
+{
+    etc_write(ETC_RESOLV_CONF, unit_text("nameserver %s\n", row->server));
+    namespace_ip("%s", row->commands);
+    assert_int_equal(view_now().network.nameServerIsReachable, row->is_reachable);
+    expect_first_ways("");
+    assert_int_equal(view.network.nameServerIsReachable, row->is_reachable);
+}
+
+TEST(a_table_for_the_resolvers_packets_makes_a_callback)
+{
+    etc_write(ETC_RESOLV_CONF, "nameserver 198.51.100.53\n");
+    AFTER("rule add ipproto 17 dport 53 lookup 100", expect_first_ways(""));
+    AFTER("route add default via 192.0.2.1 table 100", expect_callback(""));
+    assert_int_equal(view.network.nameServerIsReachable, 1);
+    AFTER("route delete default table 100", expect_callback(""));
+    assert_int_equal(view.network.nameServerIsReachable, 0);
+}
+
+TEST(a_half_written_resolv_conf_makes_no_callback)
+{
+    expect_first_ways("");
+    const double limit = watcher_now() + 0.1;
+    const int fd = open(ETC_RESOLV_CONF, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    assert_true(SCRunLoopPerform(watcher.loop, 0) >= 0);
+    if (watcher_now() < limit) /* later, it may count */
+        assert_int_equal(watcher.calls, 0);
+    assert_int_equal(write(fd, "nameserver 192.0.2.54\n", 22), 22);
+    close(fd);
+    expect_callback("");
+    expect_address(&view.network.nameServers[0], "192.0.2.54");
 }
 
 TEST(another_name_server_makes_a_callback)

@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <semaphore.h>
 
+#include "pure/address.h"
 #include "support/names.h"
 #include "support/test.h"
 
@@ -77,6 +78,51 @@ TEST(a_name_on_link_is_direct_and_an_own_name_is_local)
     watcher_stop(&watcher);
     nameserver_move(names_server, "192.0.2.2");
     NAMES_RESOLVE(&watcher, "moves.test", R | L | D);
+}
+
+/* The source of a socket that is connected to the address. */
+static void expect_connected(const char *address, const char *wanted)
+{
+    const struct sockaddr_storage remote = expect_sockaddr(address);
+    struct sockaddr_storage local = { 0 };
+    socklen_t length = sizeof local;
+    const int fd = socket(remote.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct address source;
+    uint32_t scope;
+    char text[46];
+
+    assert_int_equal(connect(fd, (const struct sockaddr *)&remote, address_sockaddr_length(remote.ss_family)), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&local, &length), 0);
+    close(fd);
+    source = address_from_sockaddr((const struct sockaddr *)&local, &scope);
+    address_format(&source, text);
+    assert_string_equal(text, wanted);
+}
+
+/* Name servers that block names, and lists of hosts, have such addresses. */
+static void expect_this_machine(const char *address, const char *wanted)
+{
+    etc_write(ETC_HOSTS, unit_text("%s blocked.test\n", address));
+    NAMES_RESOLVE(&watcher, "blocked.test", R | L | D);
+    expect_connected(address, wanted);
+    EXPECT_ADDRESSES(watcher.target, wanted);
+    EXPECT_DESTINATION(watcher.target, wanted);
+    EXPECT_SOURCE(watcher.target, wanted);
+    EXPECT_INTERFACE(watcher.target, "lo");
+    watcher_stop(&watcher);
+    nameserver_move(names_server, address);
+    NAMES_RESOLVE(&watcher, "moves.test", R | L | D);
+    EXPECT_ADDRESSES(watcher.target, wanted);
+    watcher_stop(&watcher);
+}
+
+TEST(an_unspecified_address_of_a_name_is_this_machine)
+{
+    expect_this_machine("0.0.0.0", "127.0.0.1");
+    expect_this_machine("::", "::1");
+    namespace_ip("route delete default; -6 route delete default");
+    expect_this_machine("0.0.0.0", "127.0.0.1");
+    expect_this_machine("::", "::1");
 }
 
 TEST(the_resolvers_order_is_kept)
@@ -177,6 +223,20 @@ TEST_WITH(NULL, NULL, a_server_without_a_route_is_unreachable)
     EXPECT_QUIET(&watcher);
     AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&watcher, R));
     EXPECT(watcher.target, R, None);
+}
+
+/* As VPNs have it. */
+TEST_WITH(NULL, NULL, the_path_to_a_server_is_that_of_udp_packets_to_port_53)
+{
+    names_begin_far("198.51.100.53");
+    namespace_ip(
+        "route replace prohibit default; rule add ipproto 17 dport 53 lookup 100; rule add ipproto 6 lookup 9");
+    namespace_ip("route add default via 192.0.2.1 table 100");
+    EXPECT_FAILURE("servfail.test", NameServerFailure);
+    namespace_ip("route replace prohibit default table 100; route replace default via 192.0.2.1");
+    NAMES_RESOLVE(&watcher, "v4only.test", 0);
+    EXPECT(watcher.target, 0, NameServerUnreachable);
+    AFTER("route replace default via 192.0.2.1 table 100", EXPECT_CHANGE(&watcher, R));
 }
 
 /* Whether the default path decides if servers are reachable. Otherwise, that is the path to the server 203.0.113.53,

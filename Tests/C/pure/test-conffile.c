@@ -65,9 +65,9 @@ static const struct {
     { TEXT("search nameserver 192.0.2.1\n"), "" },
     /* IPv4 as inet_aton reads it. */
     { TEXT("nameserver 127.1\nnameserver 0x7f000035\nnameserver 0300.0.2.1\n"), "127.0.0.1 127.0.0.53 192.0.2.1" },
-    { TEXT("nameserver 0.0.0.0\n"), "0.0.0.0" },
+    { TEXT("nameserver 0.0.0.0\n"), "127.0.0.1" }, /* as connect(2) has it */
     /* IPv6, with a zone. */
-    { TEXT("nameserver ::1\nnameserver 2001:DB8::A\nnameserver ::\n"), "::1 2001:db8::a ::" },
+    { TEXT("nameserver ::1\nnameserver 2001:DB8::A\nnameserver ::\n"), "::1 2001:db8::a ::1" },
     { TEXT("nameserver ::ffff:192.0.2.1\n"), "192.0.2.1" },
     { TEXT("nameserver fe80::1%lo\nnameserver fe80::2%1\n"), "fe80::1%lo fe80::2%1" },
     { TEXT("nameserver fe80::1\n"), "fe80::1" },
@@ -223,13 +223,14 @@ static void read_by_system(char *ret, size_t size)
 
         struct address address = address_from_sockaddr(
             in6 != NULL ? (const struct sockaddr *)in6 : (const struct sockaddr *)&resolver.nsaddr_list[i], &scope);
+        address = address_to_connect(&address);
         address_format(&address, text);
         append(ret, size, i > 0 ? " %s" : "%s", text);
         snprintf(number, sizeof number, "%u", scope);
         if (scope != 0 && address_needs_scope(&address))
             append(ret, size, "%%%s", number);
     }
-    if (strcmp(ret, "127.0.0.1") == 0 || strcmp(ret, "0.0.0.0") == 0)
+    if (strcmp(ret, "127.0.0.1") == 0)
         ret[0] = '\0';
     res_nclose(&resolver);
 }
@@ -241,7 +242,7 @@ static void as_system_has_it(const char *servers, char *ret, size_t size)
     char copy[256];
     char *rest = NULL;
 
-    snprintf(copy, sizeof copy, "%s", strcmp(servers, "0.0.0.0") == 0 ? "" : servers);
+    snprintf(copy, sizeof copy, "%s", strcmp(servers, "127.0.0.1") == 0 ? "" : servers);
     ret[0] = '\0';
     for (char *word = strtok_r(copy, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
         char *zone = strchr(word, '%');

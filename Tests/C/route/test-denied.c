@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "support/denial.h"
+#include "support/etc.h"
 #include "support/faults.h"
 #include "support/test.h"
 
@@ -283,6 +284,20 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, rules_for_udp_ports_are_those_of_the_socket)
         assert_int_equal(expect_flags_of(target), rows[i].reachable ? R : 0);
         assert_int_equal(expect_path_of(target).flow, rows[i].incomplete ? kSCNetworkReachabilityFlowIncomplete : 0);
     }
+}
+
+TEST_DENIED(DENIAL_SOCKET_EACCES, rules_for_the_resolvers_packets_count)
+{
+    SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
+
+    etc_require("192.0.2.53");
+    etc_set_servers("192.0.2.53 2001:db8::53", 1);
+    SCOPED_TARGET target = expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork);
+    assert_true(SCNetworkReachabilityGetNetwork(target, &network, NULL, 0, 0));
+    assert_int_equal(network.nameServerIsReachable, 1);
+    namespace_ip("rule add ipproto udp dport 53 prohibit; -6 rule add ipproto udp dport 53 prohibit");
+    assert_true(SCNetworkReachabilityGetNetwork(target, &network, NULL, 0, 0));
+    assert_int_equal(network.nameServerIsReachable, 0);
 }
 
 TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_made_without_proc_is_queried_in_place)

@@ -21,6 +21,9 @@ typedef struct resolver_reply resolver_rule(const char *name);
 /* Resets everything. Must be the first call in a child after fork(2). */
 void resolver_begin(resolver_rule *rule);
 
+/* A name may be looked up while an older look-up of it goes on: the test edits a file meanwhile. */
+void resolver_allow_overtaking(void);
+
 /* Ends hanging look-ups: those of one name, or (NULL) all, and then no later one hangs. */
 void resolver_release(const char *name);
 

@@ -161,6 +161,19 @@ static gpointer name(void)
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------ */
 
+/* As connect(2) has it. There is no route. */
+static void unspecified_address_is_this_machine(struct scene *scene)
+{
+    static const char *const addresses[] = { "0.0.0.0", "::", "::ffff:0.0.0.0" };
+
+    scene_default(scene, WRITER_DELETE);
+    for (gsize i = 0; i < G_N_ELEMENTS(addresses); i++) {
+        resolve(addresses[i], NULL);
+        expect(scene, name(), 0, 0);
+        expect(scene, address(addresses[i]), 0, 0);
+    }
+}
+
 static void refused_host_is_unreachable(struct scene *scene)
 {
     static const unsigned types[] = { RTN_BLACKHOLE, RTN_UNREACHABLE, RTN_PROHIBIT };
@@ -387,6 +400,7 @@ int main(int argc, char **argv)
     resolver = g_object_new(test_resolver_get_type(), NULL);
     g_resolver_set_default(resolver);
     scene_test("/answers/refused_host_is_unreachable", refused_host_is_unreachable);
+    scene_test("/answers/unspecified_address_is_this_machine", unspecified_address_is_this_machine);
     scene_test("/answers/without_a_network_the_network_is_unreachable", without_a_network_the_network_is_unreachable);
     scene_test("/answers/names_are_looked_up_by_the_resolver", names_are_looked_up_by_the_resolver);
     scene_test("/answers/one_reachable_address_is_enough", one_reachable_address_is_enough);
