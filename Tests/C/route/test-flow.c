@@ -7,6 +7,7 @@
 
 #include "api/target.h"
 #include "kernel/query_batch.h"
+#include "support/idle.h"
 #include "support/test.h"
 
 #define FAR4      "198.51.100.7"
@@ -619,6 +620,49 @@ TEST(a_pair_reports_that_its_flow_is_incomplete)
     assert_int_equal(expect_path_of(pair.target).flow, 0);
     AFTER("rule add ipproto tcp dport 443 prohibit", EXPECT_CHANGE(&pair, R));
     EXPECT_QUIET(&silent);
+}
+
+static uint32_t last_flow_of(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+
+    assert_true(SCNetworkReachabilityGetLastPath(target, &path));
+    return path.flow;
+}
+
+/* Also of a target that is no pair, and so gets no callback when its flow alone changes; and of one that cannot be
+ * reached. */
+TEST(the_last_path_is_incomplete_where_the_path_is)
+{
+    static const struct flow_case cases[] = { { .remote = FAR4 },
+                                              { .remote = "0.0.0.0" },
+                                              { .remote = "192.0.2.2" },
+                                              { .remote = "127.0.0.1" },
+                                              { .remote = "2001:db8:7::7" },
+                                              { .remote = FAR4, .protocol = IPPROTO_TCP },
+                                              { .local = "192.0.2.2", .remote = FAR4 } };
+    static const char *const steps[] = { "route add default via 192.0.2.1", "rule del ipproto tcp dport 443 prohibit",
+                                         "route del default", "rule add ipproto tcp dport 443 prohibit" };
+    enum { CASES = sizeof cases / sizeof cases[0] };
+    static struct watcher watchers[CASES];
+
+    namespace_ip("%s; -6 rule add ipproto udp prohibit", steps[3]);
+    for (size_t i = 0; i < CASES; i++) {
+        struct flow_case flow = cases[i];
+
+        flow.options = kSCNetworkReachabilityOptionNotifyPath;
+        watcher_schedule(&watchers[i], target_of(&flow));
+        assert_int_equal(last_flow_of(watchers[i].target), expect_path_of(watchers[i].target).flow);
+    }
+    for (int step = 0; step < 8; step++) {
+        for (size_t i = 0; i < CASES; i++) {
+            idle_perform(watchers[i].loop);
+            if (last_flow_of(watchers[i].target) != expect_path_of(watchers[i].target).flow)
+                fail_msg("step %d: the last path to %s has the flow %u", step, cases[i].remote,
+                         last_flow_of(watchers[i].target));
+        }
+        namespace_ip("%s", steps[step % 4]);
+    }
 }
 
 /* ---- Old kernels ------------------------------------------------------------------------------------------------ */

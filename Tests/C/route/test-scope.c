@@ -168,8 +168,8 @@ TEST(ipv4_multicast_leaves_an_interface_that_routes_and_rules_refuse)
     };
     SCOPED_TARGET target = expect_bound("239.255.255.250", "a");
 
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        namespace_ip("%s", refusals[i]);
+    for (size_t j = 0; j < sizeof refusals / sizeof refusals[0]; j++) {
+        namespace_ip("%s", refusals[j]);
         EXPECT_ROWS(rows);
         EXPECT(target, R | D, None, .gateway = "none", .interface = "a");
         EXPECT_SOURCE(target, "192.0.2.2");
