@@ -158,10 +158,10 @@ bool address_needs_scope(const struct address *address)
 
 bool address_is_on_every_link(const struct address *address)
 {
-    static const uint8_t local_multicast[3] = { 224, 0, 0 }, broadcast[4] = { 255, 255, 255, 255 };
+    static const uint8_t broadcast[4] = { 255, 255, 255, 255 };
 
-    return address->family == AF_INET && (memcmp(address->bytes, local_multicast, sizeof local_multicast) == 0 ||
-                                          memcmp(address->bytes, broadcast, sizeof broadcast) == 0);
+    return address->family == AF_INET &&
+           (address_is_multicast(address) || memcmp(address->bytes, broadcast, sizeof broadcast) == 0);
 }
 
 bool address_is_multicast(const struct address *address)

@@ -80,7 +80,7 @@ struct address address_to_connect(const struct address *address);
 
 bool address_is_link_local(const struct address *address);    /* fe80::/10; IPv4 has no scopes */
 bool address_needs_scope(const struct address *address);      /* fe80::/10, ff01::/16, ff02::/16 */
-bool address_is_on_every_link(const struct address *address); /* 224.0.0.0/24, 255.255.255.255 */
+bool address_is_on_every_link(const struct address *address); /* 224.0.0.0/4, 255.255.255.255 */
 bool address_is_multicast(const struct address *address);
 bool address_equal(const struct address *a, const struct address *b);
 

@@ -132,10 +132,12 @@ bool question_find_group(const struct question *question, struct question_group 
            question->local_scope == 0 && question->interface[0] == '\0' && (!flow->is_socket || flow->protocol != 0);
 }
 
-/* The kernel would choose the interface of a link-local address that names none. */
-static bool has_link_local_address(const struct question *question)
+/* The kernel would choose the interface of a link-local address that names none. For multicast, sendto(2) does, but
+ * connect(2) refuses. */
+static bool needs_interface(const struct question *question)
 {
-    return address_is_link_local(&question->destination) || address_is_link_local(&question->local);
+    return address_is_link_local(&question->destination) || address_is_link_local(&question->local) ||
+           (question->flow.protocol != 0 && address_needs_scope(&question->destination));
 }
 
 static bool excludes_interface(const struct question *question, uint32_t index)
@@ -151,7 +153,7 @@ bool question_choose_interface(const struct question *question, uint32_t named, 
         return false;
     }
     *ret_oif = named != 0 ? named : question->scope != 0 ? question->scope : question->local_scope;
-    if (excludes_interface(question, *ret_oif) || (*ret_oif == 0 && has_link_local_address(question))) {
+    if (excludes_interface(question, *ret_oif) || (*ret_oif == 0 && needs_interface(question))) {
         *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
         return false;
     }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 
 #define LEG_LIMIT 16 /* usable legs of one route that are tried */
 
@@ -32,6 +33,11 @@ static void evaluate_over_link(struct route_query *query, const struct route *ro
 
     path_evaluate(&query->request.destination, chosen, route, link, ret);
     ret->index = outgoing_index(query, route);
+    /* After the look-up, connect(2) of TCP refuses these. */
+    if (query->request.flow.protocol == IPPROTO_TCP && (route->type == RTN_BROADCAST || route->type == RTN_MULTICAST)) {
+        ret->flags = 0;
+        ret->reason = kSCNetworkReachabilityReasonNoRoute;
+    }
 }
 
 static bool link_is_the_reason(const struct path *path)
@@ -246,10 +252,8 @@ static int find_matching_path(struct route_query *query, struct path *ret)
 
     if (error != 0)
         return route_query_path_from_error(query, error, ret);
-    /* Multicast is on-link even if its route has a gateway. Packets to an address of a VRF go over the VRF. The leg of
-     * an exact flow is the kernel's choice. */
-    if (address_is_multicast(&query->request.destination) ||
-        (route.type == RTN_LOCAL && route.table != RT_TABLE_LOCAL) || query->request.flow.protocol != 0)
+    /* Packets to an address of a VRF go over the VRF. The leg of an exact flow is the kernel's choice. */
+    if ((route.type == RTN_LOCAL && route.table != RT_TABLE_LOCAL) || query->request.flow.protocol != 0)
         return address_path_plain(query, ret);
     return address_path_from_match(query, &route, ret);
 }
@@ -314,8 +318,8 @@ static bool loopback_is_down(struct route_query *query)
     return lo != NULL && !link_is_up(lo);
 }
 
-/* For IPv4 out of one interface, the reply to a plain query can be an on-link route that does not exist. Packets to the
- * addresses of every link need no route. */
+/* For IPv4 out of one interface, the reply to a plain query can be an on-link route that does not exist. Packets to
+ * multicast and broadcast addresses leave by such a route, also where a route or a rule refuses them. */
 static bool needs_fib_match(struct route_query *query)
 {
     return query->request.oif != 0 && query->request.destination.family == AF_INET &&

@@ -344,6 +344,15 @@ static int query_local_address(struct route_query *query, bool *ret)
     return error;
 }
 
+/* A socket that is bound to a VRF sends IPv4 multicast as one that is not bound. */
+static bool ignores_vrf(struct route_query *query)
+{
+    const uint32_t oif = query->request.oif;
+
+    return oif != 0 && query->request.destination.family == AF_INET &&
+           address_is_multicast(&query->request.destination) && find_vrf(query, oif).index == oif;
+}
+
 int route_query_begin(struct route_query *query, bool *ret_open, struct path *ret)
 {
     const struct question *question = query->question;
@@ -360,12 +369,15 @@ int route_query_begin(struct route_query *query, bool *ret_open, struct path *re
     query->request.destination = question->destination;
     query->request.source = question->local;
     *ret_open = question_choose_interface(question, named, &query->request.oif, ret);
-    if (!*ret_open || question->local.family == AF_UNSPEC)
+    if (!*ret_open)
         return 0;
-    error = query_local_address(query, &is_local);
+    if (question->local.family != AF_UNSPEC)
+        error = query_local_address(query, &is_local);
     if (!is_local)
         *ret = path_unreachable(kSCNetworkReachabilityReasonLocalAddressNotAssigned);
     *ret_open = is_local;
+    if (ignores_vrf(query))
+        query->request.oif = 0;
     return error;
 }
 

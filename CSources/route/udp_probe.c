@@ -163,6 +163,8 @@ static int connect_and_evaluate(int fd, const struct udp_probe *probe, const str
                                 struct path *ret)
 {
     const uint16_t port = probe->question->flow.remote_port;
+    const uint8_t protocol = probe->question->flow.protocol;
+    bool is_broadcast = false;
     struct address taken;
     int error = prepare_udp_socket(fd, probe, destination);
 
@@ -171,8 +173,15 @@ static int connect_and_evaluate(int fd, const struct udp_probe *probe, const str
     if (error != 0)
         return error;
     error = udp_socket_connect(fd, destination, probe->oif, port);
-    if (error == EACCES && allow_broadcast(fd))
+    if (error == EACCES && allow_broadcast(fd)) {
         error = udp_socket_connect(fd, destination, probe->oif, port);
+        is_broadcast = true;
+    }
+    /* As TCP would, and UDP without a scope. */
+    if (error == 0 && protocol == IPPROTO_TCP && (is_broadcast || address_is_multicast(destination)))
+        error = ENETUNREACH;
+    if (error == EINVAL && probe->oif == 0 && address_needs_scope(destination))
+        error = ENETUNREACH;
     if (source_is_refused(probe, destination, error))
         error = EADDRNOTAVAIL;
     if (error != 0)

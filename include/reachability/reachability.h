@@ -366,15 +366,17 @@ typedef struct {
     const char *SC_NULLABLE nodename; /* either a name, or one or two addresses */
     const struct sockaddr *SC_NULLABLE localAddress;
     const struct sockaddr *SC_NULLABLE remoteAddress;
-    /* Only routes out of this interface count. 1 to 15 bytes. While it does not exist, the target has no flags and the
-     * reason InterfaceMissing. The name counts, also after the interface is deleted, renamed or gets a new index. */
+    /* Only routes out of this interface count; 224.0.0.0/4 and 255.255.255.255 need none. 1 to 15 bytes. While it does
+     * not exist, the target has no flags and the reason InterfaceMissing. The name counts, also after the interface is
+     * deleted, renamed or gets a new index. */
     const char *SC_NULLABLE interfaceName;
     socklen_t localAddressLength; /* 0: from the family. Too short for the family: invalid */
     socklen_t remoteAddressLength;
     uint32_t routingMark; /* SO_MARK of the sockets that the program will use; 0: none */
     uint32_t options;     /* kSCNetworkReachabilityOption... */
     /* IPPROTO_TCP, IPPROTO_UDP, or the family's ICMP; any other is invalid. With a protocol, the ports of both
-     * addresses count, also that of a local address 0.0.0.0. 0: ports do not count */
+     * addresses count, also that of a local address 0.0.0.0. 0: ports do not count. As for connect(2), there is no route
+     * for TCP to a broadcast or multicast address, or for any protocol to ff01:: or ff02:: without a scope. */
     uint8_t protocol;
     uint8_t trafficClass; /* IP_TOS or IPV6_TCLASS of the sockets; the two bits for congestion (ECN) are ignored */
     uint16_t remotePort;  /* of `nodename`, in host byte order. Beside an address or without a protocol: invalid */

@@ -300,6 +300,36 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, rules_for_the_resolvers_packets_count)
     assert_int_equal(network.nameServerIsReachable, 0);
 }
 
+/* A UDP socket shows which addresses are those of many hosts. */
+TEST_DENIED(DENIAL_SOCKET_EACCES, flows_to_many_hosts_are_as_connect_has_them)
+{
+    static const struct {
+        const char *address, *interface;
+        bool udp; /* TCP to none */
+    } rows[] = {
+        { "192.0.2.255", NULL, true },     { "255.255.255.255", NULL, true }, { "224.0.0.251", NULL, true },
+        { "127.255.255.255", NULL, true }, { "ff02::fb%a", NULL, true },      { "ff05::2", NULL, true },
+        { "ff02::fb", NULL, false },       { "239.1.1.1", "a", true },        { "255.255.255.255", "a", true }
+    };
+
+    namespace_add_default_routes();
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
+        SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+        const bool reachable = i % 2 == 0 && rows[i / 2].udp;
+
+        options.nodename = rows[i / 2].address;
+        options.interfaceName = rows[i / 2].interface;
+        options.protocol = i % 2 == 0 ? IPPROTO_UDP : IPPROTO_TCP;
+        options.remotePort = 80;
+        SCOPED_TARGET target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+        const SCNetworkReachabilityPath path = expect_path_of(target);
+        if (((path.flags & R) != 0) != reachable || (!reachable && path.reason != kSCNetworkReachabilityReasonNoRoute))
+            fail_msg("%s, protocol %d: 0x%x, %s", options.nodename, options.protocol, path.flags,
+                     SCNetworkReachabilityReasonString(path.reason));
+    }
+    EXPECT_ADDRESS("ff02::fb", 0, NoRoute);
+}
+
 TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_made_without_proc_is_queried_in_place)
 {
     SCNetworkReachabilityFlags flags[2] = { 0 };

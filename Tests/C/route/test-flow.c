@@ -7,6 +7,7 @@
 
 #include "api/target.h"
 #include "kernel/query_batch.h"
+#include "support/idle.h"
 #include "support/test.h"
 
 #define FAR4      "198.51.100.7"
@@ -27,6 +28,7 @@ struct flow_case {
     uint8_t protocol, class;
     uint16_t local_port, remote_port;
     uint32_t options;
+    bool broadcasts; /* SO_BROADCAST */
 };
 
 static void set_port(struct sockaddr_storage *address, uint16_t port)
@@ -67,7 +69,7 @@ static struct verdict connect_as(const struct flow_case *flow)
     struct sockaddr_storage local = expect_sockaddr(flow->local != NULL ? flow->local : "0.0.0.0");
     struct sockaddr_storage remote = expect_sockaddr(flow->remote);
     const bool is_ipv6 = remote.ss_family == AF_INET6;
-    const int class = flow->class, one = 1;
+    const int class = flow->class, one = 1, broadcasts = flow->broadcasts;
     const int fd = socket(remote.ss_family, (flow->protocol == IPPROTO_TCP ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK,
                           0);
     struct verdict verdict = { 0 };
@@ -75,6 +77,7 @@ static struct verdict connect_as(const struct flow_case *flow)
 
     assert_true(fd >= 0);
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one), 0);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &broadcasts, sizeof broadcasts), 0);
     assert_int_equal(
         setsockopt(fd, is_ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, is_ipv6 ? IPV6_TCLASS : IP_TOS, &class, sizeof class), 0);
     set_port(&local, flow->local_port);
@@ -262,6 +265,95 @@ TEST_EACH(a_flow_out_of_an_interface_follows_rules_for_its_port, families)
         EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), 0, RouteProhibited);
     else /* IPv4 does not say why no route leaves the interface */
         EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), 0, NoRoute);
+}
+
+/* ---- Broadcast and multicast ------------------------------------------------------------------------------------- */
+
+/* connect(2) refuses TCP to many hosts, and IPv6 multicast that needs a scope and has none. */
+TEST(flows_to_broadcast_and_multicast_addresses_agree_with_connect)
+{
+    static const struct {
+        const char *address;
+        bool udp; /* whether UDP can be connected */
+    } rows[] = {
+        { "192.0.2.255", true },     { "255.255.255.255", true }, { "224.0.0.251", true }, { "239.1.1.1", true },
+        { "127.255.255.255", true }, { "ff02::fb%a", true },      { "ff05::2", true },     { "ff02::fb", false },
+        { "ff01::1", false },        { "ff01::1%a", true },       { "ff0e::1", true },
+    };
+    static const uint8_t protocols[] = { IPPROTO_TCP, IPPROTO_UDP };
+
+    namespace_add_default_routes();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (size_t j = 0; j < 2; j++) {
+            const struct flow_case flow = {
+                .remote = rows[i].address, .protocol = protocols[j], .remote_port = 80, .broadcasts = true
+            };
+            const bool reachable = rows[i].udp && protocols[j] == IPPROTO_UDP;
+            SCOPED_TARGET target = target_of(&flow);
+
+            if ((connect_as(&flow).error == 0) != reachable)
+                fail_msg("connect(2) to %s: %s", rows[i].address, strerror(connect_as(&flow).error));
+            if (((expect_flags_of(target) & R) != 0) != reachable)
+                fail_msg("%s, protocol %d: flags 0x%x", rows[i].address, protocols[j], expect_flags_of(target));
+            if (!reachable)
+                EXPECT(target, 0, NoRoute);
+        }
+}
+
+/* A route that refuses comes first. An interface does not make TCP to many hosts possible. */
+TEST(tcp_to_many_hosts_is_refused_after_the_route)
+{
+    struct flow_case flow = { .remote = "239.1.1.1", .protocol = IPPROTO_TCP, .remote_port = 80 };
+
+    namespace_ip("route add prohibit 224.0.0.0/4");
+    expect_flow(&flow, EACCES);
+    struct sockaddr_storage remote = expect_sockaddr("239.1.1.1");
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+    options.remoteAddress = (const struct sockaddr *)&remote;
+    options.interfaceName = "a";
+    options.protocol = IPPROTO_TCP;
+    EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), 0, NoRoute);
+    options.protocol = IPPROTO_UDP;
+    EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), R | D, None);
+}
+
+/* The address becomes that of a host when its network becomes larger. */
+TEST(tcp_to_an_address_that_is_broadcast_no_more)
+{
+    struct watcher flow;
+
+    namespace_add_second_pair();
+    namespace_ip("route add default via 203.0.113.1");
+    watcher_start(
+        &flow, target_of(&(struct flow_case){ .remote = "192.0.2.255", .protocol = IPPROTO_TCP, .remote_port = 80 }));
+    EXPECT(flow.target, 0, NoRoute);
+    AFTER("address add 192.0.2.3/16 dev a; address del 192.0.2.2/24 dev a", EXPECT_END(&flow, R | D));
+    AFTER("address add 192.0.2.2/24 brd + dev a", EXPECT_END(&flow, 0));
+    AFTER("link set dev a down", EXPECT_END(&flow, R));
+}
+
+/* Sockets of the program: bound, and with an interface for multicast. */
+TEST(sockets_to_many_hosts_follow_the_kernel)
+{
+    static const struct {
+        const char *address, *device;
+    } rows[] = { { "239.1.1.1", "a" }, { "255.255.255.255", "a" }, { "192.0.2.255", NULL }, { "ff02::fb", NULL } };
+    const int one = 1, index = (int)if_nametoindex("a");
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct sockaddr_storage remote = expect_sockaddr(rows[i].address);
+        const int fd = socket(remote.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+        set_port(&remote, 9);
+        assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one), 0);
+        if (rows[i].device != NULL)
+            assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, rows[i].device, 1), 0);
+        if (remote.ss_family == AF_INET6)
+            assert_int_equal(setsockopt(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, &index, sizeof index), 0);
+        assert_int_equal(connect(fd, (const struct sockaddr *)&remote, sizeof remote), 0);
+        EXPECT_ONCE(SCNetworkReachabilityCreateWithSocket(NULL, fd), R | D, None);
+        close(fd);
+    }
 }
 
 /* ---- Legs ------------------------------------------------------------------------------------------------------- */
@@ -528,6 +620,49 @@ TEST(a_pair_reports_that_its_flow_is_incomplete)
     assert_int_equal(expect_path_of(pair.target).flow, 0);
     AFTER("rule add ipproto tcp dport 443 prohibit", EXPECT_CHANGE(&pair, R));
     EXPECT_QUIET(&silent);
+}
+
+static uint32_t last_flow_of(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+
+    assert_true(SCNetworkReachabilityGetLastPath(target, &path));
+    return path.flow;
+}
+
+/* Also of a target that is no pair, and so gets no callback when its flow alone changes; and of one that cannot be
+ * reached. */
+TEST(the_last_path_is_incomplete_where_the_path_is)
+{
+    static const struct flow_case cases[] = { { .remote = FAR4 },
+                                              { .remote = "0.0.0.0" },
+                                              { .remote = "192.0.2.2" },
+                                              { .remote = "127.0.0.1" },
+                                              { .remote = "2001:db8:7::7" },
+                                              { .remote = FAR4, .protocol = IPPROTO_TCP },
+                                              { .local = "192.0.2.2", .remote = FAR4 } };
+    static const char *const steps[] = { "route add default via 192.0.2.1", "rule del ipproto tcp dport 443 prohibit",
+                                         "route del default", "rule add ipproto tcp dport 443 prohibit" };
+    enum { CASES = sizeof cases / sizeof cases[0] };
+    static struct watcher watchers[CASES];
+
+    namespace_ip("%s; -6 rule add ipproto udp prohibit", steps[3]);
+    for (size_t i = 0; i < CASES; i++) {
+        struct flow_case flow = cases[i];
+
+        flow.options = kSCNetworkReachabilityOptionNotifyPath;
+        watcher_schedule(&watchers[i], target_of(&flow));
+        assert_int_equal(last_flow_of(watchers[i].target), expect_path_of(watchers[i].target).flow);
+    }
+    for (int step = 0; step < 8; step++) {
+        for (size_t i = 0; i < CASES; i++) {
+            idle_perform(watchers[i].loop);
+            if (last_flow_of(watchers[i].target) != expect_path_of(watchers[i].target).flow)
+                fail_msg("step %d: the last path to %s has the flow %u", step, cases[i].remote,
+                         last_flow_of(watchers[i].target));
+        }
+        namespace_ip("%s", steps[step % 4]);
+    }
 }
 
 /* ---- Old kernels ------------------------------------------------------------------------------------------------ */

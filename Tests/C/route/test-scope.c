@@ -112,16 +112,15 @@ static void expect_row(const struct row *row)
             expect_row(&(rows)[i]); \
     } while (0)
 
-/* There is no default route. Packets to 224.0.0.0/24 and 255.255.255.255 leave over the interface of the query. For
- * other destinations only routes count, although the kernel treats all of them as on-link if the query has an
- * interface. */
+/* There is no default route. Packets to 224.0.0.0/4 and 255.255.255.255 leave over the interface of the query. For other
+ * destinations only routes count, although the kernel treats all of them as on-link if the query has an interface. */
 TEST(ipv4_out_of_an_interface_without_a_default_route)
 {
     static const struct row rows[] = {
         { "224.0.0.251", NULL, 0, "" },         { "224.0.0.251", "a", R | D, "a" },
         { "224.0.0.251", "c", R | D, "c" },     { "224.0.0.251", "e", R | D, "e" },
         { "224.0.0.251", "lo", 0, "" },         { "239.1.2.3", NULL, 0, "" },
-        { "239.1.2.3", "a", 0, "a" },           { "239.1.2.3", "lo", 0, "" },
+        { "239.1.2.3", "a", R | D, "a" },       { "239.1.2.3", "lo", 0, "" },
         { "255.255.255.255", NULL, 0, "" },     { "255.255.255.255", "a", R | D, "a" },
         { "255.255.255.255", "e", R | D, "e" }, { "255.255.255.255", "lo", 0, "" },
         { "192.0.2.127", NULL, R | D, "a" },    { "192.0.2.127", "a", R | D, "a" },
@@ -137,7 +136,7 @@ TEST(ipv4_out_of_an_interface_with_a_default_route)
     static const struct row rows[] = {
         { "224.0.0.251", NULL, R | D, "a" },     { "224.0.0.251", "a", R | D, "a" },
         { "224.0.0.251", "c", R | D, "c" },      { "239.1.2.3", NULL, R | D, "a" },
-        { "239.1.2.3", "a", R | D, "a" },        { "239.1.2.3", "c", 0, "c" },
+        { "239.1.2.3", "a", R | D, "a" },        { "239.1.2.3", "c", R | D, "c" },
         { "255.255.255.255", NULL, R | D, "a" }, { "255.255.255.255", "a", R | D, "a" },
         { "255.255.255.255", "c", R | D, "c" },  { "192.0.2.127", NULL, R | D, "a" },
         { "192.0.2.127", "a", R | D, "a" },
@@ -154,6 +153,42 @@ TEST(ipv4_multicast_has_its_own_route)
     };
 
     AFTER("route add default via 192.0.2.1; route add 224.0.0.0/4 dev c", EXPECT_ROWS(rows));
+}
+
+/* Also as connect(2) does: the source is the same. */
+TEST(ipv4_multicast_leaves_an_interface_that_routes_and_rules_refuse)
+{
+    static const char *const refusals[] = { "route add prohibit 224.0.0.0/4", "route add blackhole 239.0.0.0/8",
+                                            "route add unreachable default", "rule add pref 1 prohibit",
+                                            "rule add pref 1 oif a blackhole" };
+    static const struct row rows[] = {
+        { "224.0.0.251", "a", R | D, "a" },     { "239.255.255.250", "a", R | D, "a" },
+        { "239.255.255.250", "c", R | D, "c" }, { "239.255.255.250", "e", R | D, "e" },
+        { "255.255.255.255", "a", R | D, "a" }, { "255.255.255.255", "c", R | D, "c" },
+    };
+    SCOPED_TARGET target = expect_bound("239.255.255.250", "a");
+
+    for (size_t j = 0; j < sizeof refusals / sizeof refusals[0]; j++) {
+        namespace_ip("%s", refusals[j]);
+        EXPECT_ROWS(rows);
+        EXPECT(target, R | D, None, .gateway = "none", .interface = "a");
+        EXPECT_SOURCE(target, "192.0.2.2");
+    }
+}
+
+/* The interface decides. */
+TEST(ipv4_multicast_out_of_an_interface_follows_its_carrier)
+{
+    struct watcher bound;
+
+    watcher_start(&bound, expect_bound("239.255.255.250", "a"));
+    namespace_set_carrier("a", "b", false);
+    EXPECT_END(&bound, 0);
+    EXPECT(bound.target, 0, NoCarrier);
+    namespace_set_carrier("a", "b", true);
+    EXPECT_END(&bound, R | D);
+    AFTER("link set dev a down", EXPECT_END(&bound, 0));
+    AFTER("link set dev a up", EXPECT_END(&bound, R | D));
 }
 
 /* As in the kernel, a scope counts if the address needs one. Without a scope, sendto(2) and the library choose an

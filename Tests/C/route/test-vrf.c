@@ -294,6 +294,17 @@ TEST(an_ipv4_packet_that_leaves_a_vrf_has_an_address_of_the_vrf)
     link_table_clear(&rtnetlink.links);
 }
 
+/* Measured on Linux 6.1, with captured frames. */
+TEST(ipv4_multicast_ignores_the_vrf_that_a_socket_is_bound_to)
+{
+    add_links(true);
+    assert_int_equal(evaluate_pair(NULL, "239.1.1.1", VRF).index, OUTSIDE);
+    assert_int_equal(evaluate_pair(NULL, "239.1.1.1", PORT).index, PORT);
+    assert_int_equal(evaluate_pair(NULL, "255.255.255.255", VRF).index, PORT); /* as the fake kernel routes */
+    assert_int_equal(evaluate_pair(NULL, "ff05::2", VRF).index, PORT);
+    link_table_clear(&rtnetlink.links);
+}
+
 static struct network_path *find_network(void)
 {
     struct questions *questions = network_path_questions(NULL, 0);
