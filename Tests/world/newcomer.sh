@@ -12,13 +12,15 @@ fail() {
     exit 1
 }
 
-# commands_of PAGE FROM KIND: sets `commands` to those of the first block of this kind after the line that matches FROM: at most three.
+# commands_of PAGE FROM KIND [MOST]: sets `commands` to those of the first block of this kind after the line that matches FROM: at
+# most three, or MOST.
 commands_of() {
+    local most=${4:-3}
     # shellcheck disable=SC2016 # these are patterns
     mapfile -t commands < <(sed -n "/$2/,\$p" "$1" | sed -n '/^```'"$3"'$/,/^```$/p' | sed '/^```$/q' | grep -v '^```' |
         if [ "$3" = console ]; then sed -n 's/^\$ //p'; else cat; fi)
     [ "${#commands[@]}" -gt 0 ] || fail "$1 has no commands after $2"
-    [ "${#commands[@]}" -le 3 ] || fail "$1 has more than three commands after $2: ${#commands[@]}"
+    [ "${#commands[@]}" -le "$most" ] || fail "$1 has more than $most commands after $2: ${#commands[@]}"
 }
 
 # new_system [PACKAGE...]: $folder/root, with these packages. A clone there is of the last commit of this repository.
@@ -31,7 +33,7 @@ new_system() {
     fi
     git clone --quiet --bare --depth 1 "file://$PWD" "$folder/root/source.git"
     cat >"$folder/root/answer" <<'SCRIPT'
-mkfifo answers
+[ -p answers ] || mkfifo answers
 bash -c "$1" >answers 2>&1 & # bash replaces itself by a single command, so that this ends when it is killed
 while read -r line; do
     echo "$line"

@@ -165,7 +165,7 @@ TEST(the_default_path_is_that_of_the_family)
     EXPECT(ipv6, R, None);
 }
 
-/* A translator for 464XLAT takes IPv4 packets from a tun device, and sends them over IPv6. The kernel does not know that. */
+/* A 464XLAT translator takes IPv4 packets from a tun device and sends them over IPv6. The kernel does not say so. */
 TEST(the_default_path_over_a_translator_loses_the_cable_for_ipv6_only)
 {
     const int tun = namespace_require_tun("clat");
