@@ -48,7 +48,7 @@ struct questions *network_path_questions(const struct name_server *servers, size
         /* To a socket, the unspecified address is this machine. To a question, it is the default path. */
         question->destination = address_is_unspecified(&servers[i].address) ? ipv4_loopback : servers[i].address;
         question->scope = servers[i].scope;
-        memcpy(question->interface, servers[i].zone, sizeof question->interface);
+        memcpy(question->interface, servers[i].zone, sizeof servers[i].zone);
     }
     return questions_create(items, QUESTION_SERVERS + count, kSCNetworkReachabilityReasonNone);
 }
@@ -222,7 +222,7 @@ static int add_candidate(struct network_search *search, const struct candidate *
     struct path path;
     int error;
 
-    memcpy(question.interface, candidate->name, sizeof question.interface);
+    memcpy(question.interface, candidate->name, sizeof candidate->name);
     error = evaluate_one(search, &question, &path);
     return error == 0 ? add_path(search, candidate->family, &path) : error;
 }
