@@ -11,6 +11,7 @@
 #include "api/target.h"
 #include "base/error.h"
 #include "kernel/connected_socket.h"
+#include "kernel/link_alias.h"
 
 /* ---- From arguments to questions -------------------------------------------------------------------------------- */
 
@@ -107,6 +108,8 @@ static bool spec_set_name(struct target_spec *spec, const char *name)
         return refuse("nodename: empty, or longer than 1024 bytes");
     spec->count = 1;
     if (address_parse(name, &question->destination, question->interface, &question->scope)) {
+        if (strncmp(question->interface, "25", 2) == 0)
+            return refuse("nodename: \"%25\" before a zone is for URLs; write \"%\", as in fe80::1%eth0");
         spec->family = question->destination.family;
         if (address_is_unspecified(&question->destination))
             question->destination = no_address;
@@ -114,6 +117,10 @@ static bool spec_set_name(struct target_spec *spec, const char *name)
         return true;
     }
     *question = (struct question){ 0 };
+    if (strchr(name, ':') != NULL && strchr(name, '%') != NULL)
+        return refuse(name[0] == '['
+                          ? "nodename: brackets and \"%25\" are for URLs; write an address as in fe80::1%eth0"
+                          : "nodename: has ':' and '%', and is no IPv6 address with a zone, as in fe80::1%eth0");
     spec->kind = TARGET_NAME;
     spec->name = name;
     if (is_localhost_name(name))
@@ -126,10 +133,10 @@ static bool spec_set_name(struct target_spec *spec, const char *name)
 /* Binds every question to an interface. Returns false if the zone of an address literal names another one. */
 static bool spec_set_interface(struct target_spec *spec, const char *name)
 {
-    const size_t length = strnlen(name, 16);
+    const size_t length = strnlen(name, LINK_ALIAS_SIZE);
 
-    if (length == 0 || length > 15)
-        return refuse("interfaceName: empty, or longer than 15 bytes");
+    if (length == 0 || length >= LINK_ALIAS_SIZE)
+        return refuse("interfaceName: empty, or longer than 127 bytes");
     for (size_t i = 0; i < spec->count; i++) {
         char *interface = spec->questions[i].interface;
 
@@ -284,8 +291,12 @@ static SCNetworkReachabilityRef refuse_arguments(void)
 
 static SCNetworkReachabilityRef create_on_this_kernel(const struct target_spec *spec)
 {
-    const int error = check_kernel(spec);
+    int error = check_kernel(spec);
 
+    if (error == 0 && link_alias_is(spec->questions[0].interface))
+        error = link_alias_check(spec->questions[0].interface);
+    if (error == ENODEV)
+        error = error_invalid("interfaceName: the interface or zone has over 15 bytes, and is no alternative name");
     if (error == 0)
         return target_create(spec);
     error_set(error);

@@ -24,8 +24,7 @@ struct family_search {
     uint16_t *ret;
 };
 
-/* Writes a request without attributes. */
-static struct nlmsghdr *put_generic_request(void *buffer, uint16_t family, uint16_t flags, uint8_t command)
+struct nlmsghdr *genetlink_put_request(void *buffer, uint16_t family, uint16_t flags, uint8_t command)
 {
     struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
     struct genlmsghdr *generic;
@@ -69,7 +68,7 @@ static int find_generic_family(struct genetlink *genetlink, const char *name)
 
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++)
         error = netlink_exchange(&genetlink->netlink,
-                                 put_generic_request(request, GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY),
+                                 genetlink_put_request(request, GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY),
                                  genetlink->buffer, compare_family, &search);
     return error == EAGAIN ? 0 : error; /* the dump kept being interrupted: use what it contained */
 }
@@ -105,7 +104,7 @@ int genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags
 
     if (genetlink->family == 0)
         return ENOENT;
-    header = put_generic_request(request, genetlink->family, flags, command);
+    header = genetlink_put_request(request, genetlink->family, flags, command);
     mnl_attr_put_u32(header, attribute, index);
     return netlink_exchange(&genetlink->netlink, header, genetlink->buffer, handle, info);
 }

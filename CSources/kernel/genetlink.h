@@ -28,6 +28,9 @@ void genetlink_close(struct genetlink *genetlink);
 int genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute, uint32_t index,
                     void (*handle)(void *info, const struct nlmsghdr *message), void *info);
 
+/* Writes a request without attributes. */
+struct nlmsghdr *genetlink_put_request(void *buffer, uint16_t family, uint16_t flags, uint8_t command);
+
 /* The attributes of a reply. */
 struct attribute_walk genetlink_walk(const struct nlmsghdr *message);
 

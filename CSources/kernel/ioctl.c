@@ -24,7 +24,8 @@ int ioctl_link_index(int fd, const char *name, uint32_t *ret)
     struct ifreq request = { 0 };
 
     memcpy(request.ifr_name, name, strnlen(name, sizeof request.ifr_name - 1));
-    if (strchr(name, ':') != NULL) /* the ioctl takes "eth0:1" for an alias of eth0 */
+    /* The ioctl takes "eth0:1" for an alias of eth0. */
+    if (strchr(name, ':') != NULL || strlen(name) >= sizeof request.ifr_name)
         return ENODEV;
     if (link_is_missing(fd, &request))
         return ENODEV;

@@ -18,6 +18,7 @@
 #include "base/probes.h"
 #include "base/text.h"
 #include "kernel/ioctl.h"
+#include "kernel/link_alias.h"
 #include "kernel/sysfs.h"
 #include "pure/path.h"
 
@@ -264,8 +265,11 @@ int rtnetlink_link(struct rtnetlink *rtnetlink, uint32_t index, const struct lin
 
 int rtnetlink_link_index(struct rtnetlink *rtnetlink, const char *name, uint32_t *ret)
 {
-    const int error = ioctl_link_index(rtnetlink->requests.socket.fd, name, ret);
+    int error;
 
+    if (link_alias_is(name))
+        return link_alias_index(rtnetlink->netns, name, ret);
+    error = ioctl_link_index(rtnetlink->requests.socket.fd, name, ret);
     if (error != 0)
         *ret = 0;
     return error == ENODEV ? 0 : error;

@@ -15,6 +15,9 @@ struct address {
     uint8_t bytes[16];
 };
 
+#define LINK_NAME_SIZE  16  /* bytes of a link's name, with its NUL */
+#define LINK_ALIAS_SIZE 128 /* the same, of an alternative name: kernel/link_alias.h */
+
 struct address_prefix {
     struct address address;
     uint8_t length; /* bits */
@@ -66,7 +69,7 @@ socklen_t address_sockaddr_length(int family);
 /* Parses a text that is an address and nothing else: IPv4 by the rules of inet_aton, IPv6 by those of inet_pton with an
  * optional %zone. A numeric zone goes to *ret_scope, any other to ret_zone ("": there is none). Returns false if the
  * text is not an address. */
-bool address_parse(const char *text, struct address *ret, char ret_zone[16], uint32_t *ret_scope);
+bool address_parse(const char *text, struct address *ret, char ret_zone[LINK_ALIAS_SIZE], uint32_t *ret_scope);
 
 /* Writes the address as text, "none" for AF_UNSPEC. */
 void address_format(const struct address *address, char text[46]);

@@ -64,16 +64,18 @@ static bool skip_nameserver_keyword(struct span *line)
 
 static bool parse_server(struct span word, struct name_server *ret)
 {
-    char text[64];
+    char text[64], zone[LINK_ALIAS_SIZE];
 
     if (word.length >= sizeof text)
         return false;
     memcpy(text, word.start, word.length);
     text[word.length] = '\0';
     memset(ret, 0, sizeof *ret);
-    if (!address_parse(text, &ret->address, ret->zone, &ret->scope))
+    if (!address_parse(text, &ret->address, zone, &ret->scope))
         return false;
     ret->address = address_to_connect(&ret->address);
+    if (strlen(zone) < sizeof ret->zone) /* the resolver does not know a longer one */
+        memcpy(ret->zone, zone, sizeof ret->zone);
     if (!address_needs_scope(&ret->address)) { /* a zone means nothing for other addresses */
         ret->zone[0] = '\0';
         ret->scope = 0;
@@ -98,7 +100,7 @@ struct question name_server_question(const struct name_server *server)
                                  .scope = server->scope,
                                  .flow = { .protocol = IPPROTO_UDP, .remote_port = 53 } };
 
-    memcpy(question.interface, server->zone, sizeof question.interface);
+    memcpy(question.interface, server->zone, sizeof server->zone);
     return question;
 }
 #endif

@@ -18,7 +18,7 @@ struct question {
     uint32_t scope;             /* an interface index, from a numeric zone or a socket address; 0: any */
     uint32_t local_scope;       /* the same of a link-local local address */
     uint32_t mark;
-    char interface[16]; /* "": any */
+    char interface[LINK_ALIAS_SIZE]; /* "": any */
     struct flow flow;
 };
 

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <linux/rtnetlink.h>
 
+#include "kernel/link_alias.h"
 #include "kernel/source_routes.h"
 #include "route/address_path.h"
 #include "route/flow_path.h"
@@ -285,10 +286,10 @@ static int evaluate_question(struct route_query *query, struct path *ret)
     return error == 0 && (query->extras & QUERY_FLOW) != 0 ? flow_path_find(query, ret) : error;
 }
 
-bool evaluate_needs_all_links(const struct questions *questions)
+bool evaluate_may_wait(const struct questions *questions)
 {
     for (size_t i = 0; i < questions->count; i++)
-        if (question_is_local_wifi(&questions->items[i]))
+        if (question_is_local_wifi(&questions->items[i]) || link_alias_is(questions->items[i].interface))
             return true;
     return false;
 }

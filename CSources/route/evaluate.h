@@ -6,9 +6,9 @@
 
 #include "route/route_query.h"
 
-/* Whether the link table must have all links: one of the questions is about the local network, as 169.254.0.0 is in
- * Apple's sample code ("local Wi-Fi"). */
-bool evaluate_needs_all_links(const struct questions *questions);
+/* Whether the evaluation may wait for RTNL: one of the questions is about the local network, as 169.254.0.0 is in
+ * Apple's sample code ("local Wi-Fi"), so the link table must have all links; or it has a link's alternative name. */
+bool evaluate_may_wait(const struct questions *questions);
 
 /* The addresses that are queried for the default path. A route without any of them in its prefix does not affect it. */
 enum { DEFAULT_PATH_SAMPLES = 6 };

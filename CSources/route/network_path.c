@@ -216,7 +216,7 @@ static int add_candidate(struct network_search *search, const struct candidate *
     struct path path;
     int error;
 
-    memcpy(question.interface, candidate->name, sizeof question.interface);
+    memcpy(question.interface, candidate->name, sizeof candidate->name);
     error = evaluate_one(search, &question, &path);
     return error == 0 ? add_path(search, candidate->family, &path) : error;
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #include "base/netns_handle.h"
+#include "kernel/link_alias.h"
 #include "kernel/link_type.h"
 #include "kernel/routing_policy.h"
 #include "route/udp_probe.h"
@@ -168,7 +169,7 @@ int shared_socket_evaluate_in_round(struct shared_socket *shared, struct round_c
     };
     int error;
 
-    if (evaluate_needs_all_links(questions))
+    if (evaluate_may_wait(questions))
         return netns_handle_run(shared->netns, evaluate_over_all_links, &call);
     return evaluate_if_open(&call, &error) ? error : netns_handle_run(shared->netns, evaluate_in_namespace, &call);
 }
@@ -293,6 +294,10 @@ uint32_t shared_socket_link_index(struct shared_socket *shared, const char *name
     struct link_index_call call = { .name = name };
     bool can_query;
 
+    if (link_alias_is(name)) {
+        (void)link_alias_index(shared->netns, name, &call.index);
+        return call.index;
+    }
     pthread_mutex_lock(&shared->lock);
     can_query = can_query_locked(shared);
     if (can_query)

@@ -69,8 +69,8 @@ struct AddressLiteral {
     }
 }
 
-/// Whether the kernel accepts this name for an interface.
+/// Whether the kernel accepts this name for an interface. An alternative one can be longer than 15 bytes.
 func isInterfaceName(_ text: String) -> Bool {
-    1...15 ~= text.utf8.count && !text.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
+    1...127 ~= text.utf8.count && !text.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
 }
 #endif

@@ -32,7 +32,8 @@ public struct ReachabilityError: Error, Sendable {
         public static let addressMissing = Code(text: "neither a local nor a remote address")
         /// One address of a pair is IPv4, the other is IPv6.
         public static let addressFamiliesDiffer = Code(text: "the addresses are of different families")
-        /// The interface's name does not have 1 to 15 bytes, contains "/" or NUL, or contradicts the address's zone.
+        /// The interface's name is empty, contains "/" or NUL, contradicts the address's zone, or has more than 15 bytes
+        /// and is no alternative name.
         public static let invalidInterface = Code(text: "not the name of an interface")
         /// A system call failed, or the C library refused the call. ``ReachabilityError/errno`` has the cause.
         public static let system = Code(text: "the system refused")

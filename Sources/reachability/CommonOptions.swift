@@ -106,8 +106,8 @@ struct CommonOptions: ParsableArguments {
         if ipv4 && ipv6 { throw ValidationError("-4 and -6: give one of them.") }
         if tcp != nil && udp != nil { throw ValidationError("--tcp and --udp: give one of them.") }
         if tcp == 0 || udp == 0 { throw ValidationError("A port is a number from 1 to 65535.") }
-        if let interface, !(1...15).contains(interface.utf8.count) {
-            throw ValidationError("The name of an interface has 1 to 15 bytes.")
+        if let interface, !(1...127).contains(interface.utf8.count) {
+            throw ValidationError("The name of an interface has 1 to 15 bytes, an alternative one up to 127.")
         }
     }
 

@@ -199,7 +199,7 @@ extension Target {
             let name = family == .ipv6 ? "IPv6" : "IPv4"
             return ToolError("\(text): is not of \(name); leave out -\(name.suffix(1))")
         }
-        if let interface = binding.interface, text.contains("%") {
+        if let interface = binding.interface, String(cString: SCErrorDetail()).contains("not the interface") {
             return ToolError("\(text): has another zone than the interface \(interface)")
         }
         if HostNameFlaw(of: text) == .tooLong {

@@ -38,7 +38,8 @@ struct ToolError: Error {
     }
 
     init(of subject: String, status: Int32) {
-        message = "\(subject): \(String(cString: SCErrorString(status)))"
+        let detail = String(cString: SCErrorDetail()).drop { $0 != ":" }.dropFirst(2)
+        message = "\(subject): \(detail.isEmpty ? String(cString: SCErrorString(status)) : String(detail))"
         self.status = status
         exitStatus = status == __kSCStatusInvalidArgument ? ExitStatus.badInput : ExitStatus.noKernel
     }

@@ -85,11 +85,12 @@
  *   callback is not called after it returns. If it is called on another thread, a callback that has begun may finish
  *   later, and no other begins.
  * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server or the kernel's RTNL
- *   lock, with one exception: for 169.254.0.0, Schedule and the GetFlags of a target that is not scheduled may wait
- *   for the lock. Driving a run loop waits until the kernel has finished the change behind an event. This usually
- *   takes microseconds. GetPath, GetLastPath, GetNetwork, GetDescription and Wait may wait for the lock. If the
- *   target is not scheduled, GetFlags ignores the other end of a tunnel, and sometimes the type of an interface,
- *   until GetPath or GetLastPath has read them.
+ *   lock, with two exceptions: for 169.254.0.0, and with an interface's alternative name of more than 15 bytes,
+ *   Schedule and the GetFlags of a target that is not scheduled may wait for the lock. Driving a run loop waits until
+ *   the kernel has finished the change behind an event. This usually takes microseconds. GetPath, GetLastPath,
+ *   GetNetwork, GetResolvedAddresses, GetDescription and Wait may wait for the lock. If the target is not scheduled,
+ *   GetFlags ignores the other end of a tunnel, and sometimes the type of an interface, until GetPath or GetLastPath
+ *   has read them.
  * Structures. In Context, which is Apple's, and in Scheduler, `version` is 0 and the layout never changes. Options,
  *   Path and Network may grow: set `size` to sizeof (the ...Initializer macros do). A size is invalid if it is less
  *   than that of the oldest header, or more than 4096. On output, the library does not write fields that are not
@@ -322,7 +323,8 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
 /*
  * Makes a target for a host name of 1 to 1024 bytes. If the whole name is an address, the target is that address: IPv4
  * as inet_aton(3) reads it, or IPv6 with an optional %zone, an interface's index or name (see interfaceName below).
- * "localhost" and names below ".localhost" are 127.0.0.1 and ::1.
+ * Other texts with ':' and '%' are invalid, as is the zone of a URL (fe80::1%25eth0). "localhost" and names below
+ * ".localhost" are 127.0.0.1 and ::1.
  *
  * Any other name is looked up with getaddrinfo(3), in the background, while the target is scheduled. A name is UTF-8,
  * whatever the locale is. One that cannot be converted to an international name (IDNA) is not found. Until the first
@@ -368,15 +370,16 @@ typedef struct {
     const struct sockaddr *SC_NULLABLE remoteAddress;
     /* Only routes out of this interface count; 224.0.0.0/4 and 255.255.255.255 need none. 1 to 15 bytes. While it does
      * not exist, the target has no flags and the reason InterfaceMissing. The name counts, also after the interface is
-     * deleted, renamed or gets a new index. */
+     * deleted, renamed or gets a new index. An alternative name can have up to 127 bytes: one with more than 15 is
+     * invalid if no interface has it when the target is created. */
     const char *SC_NULLABLE interfaceName;
     socklen_t localAddressLength; /* 0: from the family. Too short for the family: invalid */
     socklen_t remoteAddressLength;
     uint32_t routingMark; /* SO_MARK of the sockets that the program will use; 0: none */
     uint32_t options;     /* kSCNetworkReachabilityOption... */
     /* IPPROTO_TCP, IPPROTO_UDP, or the family's ICMP; any other is invalid. With a protocol, the ports of both
-     * addresses count, also that of a local address 0.0.0.0. 0: ports do not count. As for connect(2), there is no route
-     * for TCP to a broadcast or multicast address, or for any protocol to ff01:: or ff02:: without a scope. */
+     * addresses count, also that of a local address 0.0.0.0. 0: ports do not count. As for connect(2), there is no
+     * route for TCP to a broadcast or multicast address, or for any protocol to ff01:: or ff02:: without a scope. */
     uint8_t protocol;
     uint8_t trafficClass; /* IP_TOS or IPV6_TCLASS of the sockets; the two bits for congestion (ECN) are ignored */
     uint16_t remotePort;  /* of `nodename`, in host byte order. Beside an address or without a protocol: invalid */

@@ -241,7 +241,7 @@ TEST(an_interface_name_has_1_to_15_bytes)
 
     options.interfaceName = "";
     expect_options_refused(&options);
-    options.interfaceName = "abcdefghijklmnop";
+    options.interfaceName = "abcdefghijklmnop"; /* no alternative name, either */
     expect_options_refused(&options);
     options.interfaceName = name;
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithOptions(NULL, &options);

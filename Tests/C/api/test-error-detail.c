@@ -48,6 +48,26 @@ static void create_with(size_t size, const char *nodename, const char *interface
     SCNetworkReachabilityCreateWithOptions(NULL, &all);
 }
 
+static void create_with_the_zone_of_a_url(void)
+{
+    SCNetworkReachabilityCreateWithName(NULL, "fe80::1%25eth0");
+}
+
+static void create_with_brackets(void)
+{
+    SCNetworkReachabilityCreateWithName(NULL, "[fe80::1%25eth0]");
+}
+
+static void create_with_a_long_zone(void)
+{
+    SCNetworkReachabilityCreateWithName(NULL, "fe80::1%sixteen-letters-");
+}
+
+static void create_with_no_address_before_the_zone(void)
+{
+    SCNetworkReachabilityCreateWithName(NULL, "fe80::12345%eth0");
+}
+
 static void create_without_options(void)
 {
     SCNetworkReachabilityCreateWithOptions(NULL, NULL);
@@ -320,7 +340,11 @@ static const struct {
     REFUSAL(create_with_a_newer_option, "options: a field"),
     REFUSAL(create_with_an_unknown_option, "options->options: "),
     REFUSAL(create_the_network_of_a_name, "options->options: "),
-    REFUSAL(create_with_a_long_interface, "interfaceName: empty"),
+    REFUSAL(create_with_a_long_interface, "interfaceName: the interface or zone has over 15 bytes"),
+    REFUSAL(create_with_the_zone_of_a_url, "nodename: \"%25\" before a zone is for URLs; write \"%\""),
+    REFUSAL(create_with_brackets, "nodename: brackets"),
+    REFUSAL(create_with_a_long_zone, "interfaceName: the interface or zone has over 15 bytes"),
+    REFUSAL(create_with_no_address_before_the_zone, "nodename: has ':' and '%'"),
     REFUSAL(create_with_two_interfaces, "interfaceName: not"),
     REFUSAL(create_a_flow_of_another_protocol, "options->protocol: "),
     REFUSAL(create_a_flow_with_a_port_beside_an_address, "options->remotePort: beside"),

@@ -17,6 +17,9 @@ static void as_system_writes(const char *digits, char ret[46])
     assert_non_null(inet_ntop(family, bytes, ret, 46));
 }
 
+#define LETTERS_32  "abcdefghijklmnopqrstuvwxyzabcdef"
+#define LETTERS_127 LETTERS_32 LETTERS_32 LETTERS_32 "abcdefghijklmnopqrstuvwxyzabcde"
+
 TEST(literals_are_read_whole)
 {
     static const struct {
@@ -63,7 +66,9 @@ TEST(literals_are_read_whole)
         { "fe80::1%4294967295", "fe80::1", "", 4294967295u },
         { "fe80::1%3x", "fe80::1", "3x", 0 },
         { "fe80::1%abcdefghijklmno", "fe80::1", "abcdefghijklmno", 0 },
-        { "fe80::1%abcdefghijklmnop", NULL, "", 0 },
+        { "fe80::1%abcdefghijklmnop", "fe80::1", "abcdefghijklmnop", 0 }, /* perhaps an alternative name */
+        { "fe80::1%" LETTERS_127, "fe80::1", LETTERS_127, 0 },
+        { "fe80::1%" LETTERS_127 "a", NULL, "", 0 },
         { "fe80::1%4294967296", NULL, "", 0 },
         { "fe80::1%99999999999", NULL, "", 0 },
         { "fe80::1%", NULL, "", 0 },
@@ -83,7 +88,7 @@ TEST(literals_are_read_whole)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct address address;
-        char zone[16], digits[46], wanted[46];
+        char zone[LINK_ALIAS_SIZE], digits[46], wanted[46];
         uint32_t scope;
         const bool is_literal = address_parse(rows[i].text, &address, zone, &scope);
 

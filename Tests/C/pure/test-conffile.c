@@ -72,6 +72,7 @@ static const struct {
     { TEXT("nameserver fe80::1%lo\nnameserver fe80::2%1\n"), "fe80::1%lo fe80::2%1" },
     { TEXT("nameserver fe80::1\n"), "fe80::1" },
     { TEXT("nameserver fe80::1%interface-name1\n"), "fe80::1%interface-name1" }, /* 15 bytes */
+    { TEXT("nameserver fe80::1%interface-name16\n"), "fe80::1" },                /* no name of an interface */
     { TEXT("nameserver fe80::1%4294967295\n"), "fe80::1%4294967295" },
     { TEXT("nameserver 2001:db8::1%lo\nnameserver 2001:db8::2%7\n"), "2001:db8::1 2001:db8::2" },
     { TEXT("nameserver ff02::fb%lo\n"), "ff02::fb%lo" },

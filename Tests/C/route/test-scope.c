@@ -112,8 +112,9 @@ static void expect_row(const struct row *row)
             expect_row(&(rows)[i]); \
     } while (0)
 
-/* There is no default route. Packets to 224.0.0.0/4 and 255.255.255.255 leave over the interface of the query. For other
- * destinations only routes count, although the kernel treats all of them as on-link if the query has an interface. */
+/* There is no default route. Packets to 224.0.0.0/4 and 255.255.255.255 leave over the interface of the query. For
+ * other destinations only routes count, although the kernel treats all of them as on-link if the query has an
+ * interface. */
 TEST(ipv4_out_of_an_interface_without_a_default_route)
 {
     static const struct row rows[] = {
@@ -330,6 +331,35 @@ TEST(two_interfaces_are_refused)
     EXPECT_BOUND("fe80::1%a", "c", 0, NoRoute);
     EXPECT_BOUND("ff02::1%c", "a", 0, NoRoute);
     EXPECT_BOUND("fe80::1%a", "nosuch", 0, InterfaceMissing);
+}
+
+/* ---- Alternative names ------------------------------------------------------------------------------------------ */
+
+#define ALIAS "enp195s0f4u1u4u4u3" /* too long for ioctls */
+
+/* The name counts, as that of an interface does. */
+TEST(a_long_alternative_name_is_that_of_an_interface)
+{
+    struct watcher bound;
+
+    assert_null(named_and_bound("2001:db8::9", ALIAS));
+    assert_int_equal(SCError(), kSCStatusInvalidArgument);
+    assert_null(SCNetworkReachabilityCreateWithName(NULL, "fe80::1%" ALIAS));
+    if (!namespace_try_ip("link property add dev a altname " ALIAS))
+        SKIP("this kernel has no alternative names");
+    SCOPED_TARGET zoned = expect_name("fe80::1%" ALIAS);
+    EXPECT(zoned, R | D, None, .interface = "a");
+    expect_scope(zoned, if_nametoindex("a"));
+    EXPECT_ONCE(named_and_bound("2001:db8:c::9", ALIAS), 0, NoRoute);
+    watcher_start(&bound, named_and_bound("ff05::1", ALIAS));
+    EXPECT(bound.target, R | D, None, .interface = "a");
+    AFTER("link property del dev a altname " ALIAS, EXPECT_END(&bound, 0));
+    EXPECT(bound.target, 0, InterfaceMissing);
+    EXPECT(zoned, 0, InterfaceMissing);
+    expect_scope(zoned, 0);
+    AFTER("link property add dev c altname " ALIAS, EXPECT_END(&bound, R | D));
+    EXPECT_INTERFACE(bound.target, "c");
+    EXPECT(zoned, R | D, None, .interface = "c");
 }
 
 /* ---- Zones of local addresses ----------------------------------------------------------------------------------- */

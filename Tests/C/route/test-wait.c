@@ -23,6 +23,11 @@ static _Thread_local bool is_second;
 static atomic_bool is_watched; /* before each wait the second thread makes its calls */
 static atomic_uint watching;
 
+static unsigned link_queries; /* requests for a link, or for all */
+
+#define ALIAS "an-alternative-name-of-a"
+static bool has_alias; /* the kernel knows them */
+
 static void run_second_thread(void);
 
 static bool may_wait(const void *bytes, size_t length)
@@ -37,6 +42,7 @@ static bool may_wait(const void *bytes, size_t length)
 
 WRAP(ssize_t, send, int fd, const void *bytes, size_t length, int flags)
 {
+    link_queries += ((const struct nlmsghdr *)bytes)->nlmsg_type == RTM_GETLINK;
     if (may_wait(bytes, length)) {
         waits++;
         atomic_fetch_add(&watching, 1);
@@ -234,6 +240,18 @@ TEST(calls_send_no_request_that_waits_for_the_rtnl_lock)
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, second.loop, kSCRunLoopDefaultMode));
 }
 
+/* Generic netlink says whether there is such a name. */
+TEST(a_target_with_a_long_alternative_name_is_created_without_a_query_for_links)
+{
+    if (!namespace_try_ip("link property add dev a altname " ALIAS))
+        SKIP("this kernel has no alternative names");
+    link_queries = 0;
+    SCOPED_TARGET bound = expect_bound("192.0.2.9", ALIAS);
+    assert_int_equal(link_queries, 0);
+    EXPECT(bound, R | D, None);
+    assert_true(link_queries > 0);
+}
+
 /* The flags of a down link are queried for each evaluation, as it may be up again; its hardware is not. */
 TEST(the_hardware_of_a_down_link_is_queried_once)
 {
@@ -248,8 +266,9 @@ TEST(the_hardware_of_a_down_link_is_queried_once)
     assert_int_equal(hardware_queries, 1);
 }
 
-/* The library may wait in GetPath's first query of an interface, in the calls that evaluate 169.254.0.0, in the first
- * pass of a loop, after a change of a link, and in all of these on the library thread. */
+/* The library may wait in GetPath's first query of an interface, in the calls that evaluate 169.254.0.0 or find a
+ * long alternative name, in the first pass of a loop, after a change of a link, and in all of these on the library
+ * thread. */
 TEST(waiting_threads_do_not_delay_other_calls)
 {
     static const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
@@ -265,6 +284,13 @@ TEST(waiting_threads_do_not_delay_other_calls)
     expect_second_unhindered("GetPath");
     get_flags(local);
     expect_second_unhindered("GetFlags of the local network");
+    has_alias = namespace_try_ip("link property add dev a altname " ALIAS);
+    if (has_alias) {
+        SCOPED_TARGET bound = expect_bound("192.0.2.9", ALIAS);
+        atomic_store(&second.rounds, 0);
+        get_flags(bound);
+        expect_second_unhindered("GetFlags with an alternative name");
+    }
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(local, second.loop, kSCRunLoopDefaultMode));
     expect_second_unhindered("Schedule of the local network");
     assert_int_equal(SCRunLoopPerform(second.loop, 0), 0);
@@ -400,6 +426,9 @@ static double make_timed_calls(double until)
         note_longest(&start, &longest);
         SCNetworkReachabilityRelease(target);
         note_longest(&start, &longest);
+        target = has_alias ? expect_bound("198.51.100.7", ALIAS) : NULL;
+        note_longest(&start, &longest);
+        SCNetworkReachabilityRelease(target);
     }
     return longest;
 }
@@ -409,6 +438,7 @@ TEST_WITH(begin, NULL, calls_return_while_the_rtnl_lock_is_held)
     double waited = 0, longest = 0;
     bool is_held = false, is_short = false;
 
+    has_alias = namespace_try_ip("link property add dev a altname " ALIAS);
     for (int i = 0; i < TRIES && !is_short; i++) {
         pthread_t holder, waiter;
 

@@ -13,7 +13,7 @@
 static inline struct address make(const char *text)
 {
     struct address address = { 0 };
-    char zone[16];
+    char zone[LINK_ALIAS_SIZE];
     uint32_t scope;
 
     if (text != NULL && !address_parse(text, &address, zone, &scope))

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Links by their alternative names.
+ *
+ * What this file must never do: wait for RTNL in link_alias_check, which the Create calls use.
+ */
+#ifdef __linux__
+#include "kernel/link_alias.h"
+
+#include <libmnl/libmnl.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/if_link.h>
+#include <stdlib.h>
+
+#include "kernel/genetlink.h"
+#include "pure/message.h"
+
+#define ALIAS_REQUEST_SIZE (MESSAGE_REQUEST_SIZE + LINK_ALIAS_SIZE)
+
+static void ignore(void *info, const struct nlmsghdr *message)
+{
+    (void)info, (void)message;
+}
+
+/* The kernel looks up the link, and refuses the request before it takes RTNL, as there is no such set of strings. */
+int link_alias_check(const char *name)
+{
+    _Alignas(struct nlmsghdr) char request[ALIAS_REQUEST_SIZE];
+    struct genetlink ethtool;
+    struct nlmsghdr *header;
+    struct nlattr *outer, *inner;
+    int error = genetlink_open(ETHTOOL_GENL_NAME, &ethtool);
+
+    if (error != 0)
+        return netlink_is_withheld(error) ? ENODEV : error;
+    header = genetlink_put_request(request, ethtool.family, 0, ETHTOOL_MSG_STRSET_GET);
+    outer = mnl_attr_nest_start(header, ETHTOOL_A_STRSET_HEADER);
+    mnl_attr_put_strz(header, ETHTOOL_A_HEADER_DEV_NAME, name);
+    mnl_attr_nest_end(header, outer);
+    outer = mnl_attr_nest_start(header, ETHTOOL_A_STRSET_STRINGSETS);
+    inner = mnl_attr_nest_start(header, ETHTOOL_A_STRINGSETS_STRINGSET);
+    mnl_attr_put_u32(header, ETHTOOL_A_STRINGSET_ID, UINT32_MAX);
+    mnl_attr_nest_end(header, inner);
+    mnl_attr_nest_end(header, outer);
+    error = ethtool.family == 0 ? ENODEV : netlink_exchange(&ethtool.netlink, header, ethtool.buffer, ignore, NULL);
+    genetlink_close(&ethtool);
+    return error == EOPNOTSUPP ? 0 : error;
+}
+
+struct alias_call {
+    const char *name;
+    uint32_t index;
+};
+
+static void take_index(void *info, const struct nlmsghdr *header)
+{
+    struct alias_call *call = info;
+    struct message message;
+
+    (void)message_parse(header, header->nlmsg_len, &message);
+    if (message.kind == MESSAGE_LINK)
+        call->index = message.link.index;
+}
+
+static int find_index(void *argument)
+{
+    _Alignas(struct nlmsghdr) char request[ALIAS_REQUEST_SIZE];
+    struct alias_call *call = argument;
+    struct netlink netlink = NETLINK_CLOSED;
+    void *buffer = malloc(NETLINK_BUFFER_SIZE);
+    int error = buffer == NULL ? ENOMEM : netlink_open_requests(&netlink);
+
+    message_put_link_query(request, 0, 0);
+    mnl_attr_put_strz((struct nlmsghdr *)request, IFLA_ALT_IFNAME, call->name);
+    if (error == 0)
+        error = netlink_exchange(&netlink, (struct nlmsghdr *)request, buffer, take_index, call);
+    netlink_close(&netlink);
+    free(buffer);
+    return error;
+}
+
+int link_alias_index(struct netns_handle *netns, const char *name, uint32_t *ret)
+{
+    struct alias_call call = { .name = name };
+    const int error = netns == NULL ? find_index(&call) : netns_handle_run(netns, find_index, &call);
+
+    *ret = call.index;
+    return error == ENODEV || netlink_is_withheld(error) ? 0 : error;
+}
+#endif
