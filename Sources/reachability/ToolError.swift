@@ -37,8 +37,9 @@ struct ToolError: Error {
         self.init(of: subject, status: SCError())
     }
 
-    init(of subject: String, status: Int32) {
-        message = "\(subject): \(String(cString: SCErrorString(status)))"
+    /// `detail`: what SCErrorDetail() returns; empty if it says nothing.
+    init(of subject: String, status: Int32, detail: String = "") {
+        message = "\(subject): \(detail.isEmpty ? String(cString: SCErrorString(status)) : detail)"
         self.status = status
         exitStatus = status == __kSCStatusInvalidArgument ? ExitStatus.badInput : ExitStatus.noKernel
     }
