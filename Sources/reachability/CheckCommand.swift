@@ -46,16 +46,21 @@ struct CheckCommand: ParsableCommand {
             let candidates = try options.candidates(targets)
             let display = display(of: candidates)
             var status: Int32 = 0
+            var failed: [String] = []
             try reportFirstStates(of: candidates, until: deadline) { index, result throws(ToolError) in
                 switch result {
                 case .success(let state): status = max(status, state.status == .reachable ? 0 : ExitStatus.unmet)
                 case .failure(let error): status = max(status, error.exitStatus)
+                }
+                if case .success(let state) = result, state.isFailedLookUp, let target = try? candidates[index].get() {
+                    failed.append(target.text)
                 }
                 try display.show(result, at: index)
             } beforeWaiting: { () throws(ToolError) in
                 try display.flush()
             }
             try display.finish()
+            if !options.quiet, let hint = CommandWord.hint(for: failed, in: Arguments.all) { StandardError.write(hint) }
             if status != 0 { throw ExitCode(status) }
         }
     }

@@ -64,6 +64,8 @@ final class CommandRunner {
             "REACHABILITY_INTERFACE_TYPE": path.interface?.type.description ?? "",
             "REACHABILITY_GATEWAY": path.gateway?.description ?? "",
             "REACHABILITY_SOURCE": path.source?.description ?? "",
+            "REACHABILITY_DESTINATION": path.destination?.description ?? "",
+            "REACHABILITY_ADDRESSES": run.state.addresses.map(\.description).joined(separator: " "),
             "REACHABILITY_TIME": run.time.text,
             "REACHABILITY_PREVIOUS_STATUS": run.previous?.status.rawValue ?? "",
             "REACHABILITY_PREVIOUS_REASON": run.previous?.reasonCode ?? "",

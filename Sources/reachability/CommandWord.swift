@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 
-/// A command's name, and the words that are probably meant as one.
-///
-/// `reachability TARGET` is `reachability check TARGET`. So a misspelt command looks like the name of a host, and would
-/// be looked up.
+/// A command's name. The first argument is a command if it is one of these words. All other words are hosts.
 enum CommandWord: String, CaseIterable {
     case check, watch, wait, connections, help
 
-    /// What is wrong with arguments that begin with no command, or nil.
+    /// `reachability --json watch`: a command after options. It would be looked up as a host.
     static func flaw(in arguments: [String]) -> String? {
-        guard let first = arguments.first, CommandWord(rawValue: first) == nil else { return nil }
-        if !first.hasPrefix("-"), let word = CommandWord(near: first) {
-            let target = first.escaped
-            return "'\(target)' is not a command; did you mean '\(word)'? "
-                + "For a host of this name: reachability check \(target)"
+        guard let first = firstWord(of: arguments), first != arguments.first, let word = CommandWord(rawValue: first)
+        else { return nil }
+        return "the command comes first: reachability \(word) ..."
+    }
+
+    /// What may be meant if the look-up of a name fails: the first word stands where a command can stand.
+    static func hint(for failed: [String], in arguments: [String]) -> String? {
+        guard let first = firstWord(of: arguments), failed.contains(first), let word = CommandWord(near: first) else {
+            return nil
         }
-        if let word = misplaced(in: arguments) { return "the command comes first: reachability \(word) ..." }
-        return nil
+        return "'\(first.escaped)' is not a command either; did you mean 'reachability \(word)'?"
     }
 
     /// The options of `check` after which a word is a value.
@@ -25,12 +25,13 @@ enum CommandWord: String, CaseIterable {
         "--format", "--color",
     ]
 
-    /// `reachability --json watch`
-    private static func misplaced(in arguments: [String]) -> CommandWord? {
-        let words = arguments.prefix { $0 != "--" }
-        return zip(words, words.dropFirst()).lazy.compactMap { previous, word in
-            valued.contains(previous) ? nil : CommandWord(rawValue: word)
-        }.first
+    /// The first argument that is neither an option nor its value. nil: there is none before `--`.
+    private static func firstWord(of arguments: [String]) -> String? {
+        var isValue = false
+        return arguments.prefix { $0 != "--" }.first { argument in
+            defer { isValue = valued.contains(argument) }
+            return !isValue && !argument.hasPrefix("-")
+        }
     }
 
     private init?(near text: String) {

@@ -9,7 +9,6 @@ struct JSONRecord: Encodable {
     /// In UTC.
     var time: String
     var state: TargetState
-    var addresses: [Address]
 
     private struct JSONInterface: Encodable {
         let name: String
@@ -55,7 +54,7 @@ struct JSONRecord: Encodable {
         try object.encode(path.nextHop == .unknown ? nil : "\(path.nextHop)", forKey: .nextHop)
         try object.encode(state.mtu, forKey: .mtu)
         try object.encode(state.table, forKey: .table)
-        try object.encode(addresses.map(\.description), forKey: .addresses)
+        try object.encode(state.addresses.map(\.description), forKey: .addresses)
     }
 
     var json: String {

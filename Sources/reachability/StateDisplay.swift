@@ -41,10 +41,11 @@ struct LineDisplay: StateDisplay {
             let text = presentation.isColouredInLines ? state.colouredLine : state.line
             return (hasTime ? "\(LocalTime.now.text)  " : "") + "\(target.label)  \(text)"
         case .json:
-            let time = LocalTime.universalText
-            return try JSONRecord(target: target.text, time: time, state: state, addresses: target.addresses).json
+            return try JSONRecord(target: target.text, time: LocalTime.universalText, state: state).json
         case .tsv:
-            return ([target.text.escaped] + state.fields(presentation) + [LocalTime.now.text]).joined(separator: "\t")
+            let fields =
+                [target.text.escaped] + state.fields(presentation) + [LocalTime.now.text, state.destinationField]
+            return fields.joined(separator: "\t")
         }
     }
 }

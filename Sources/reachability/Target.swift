@@ -44,6 +44,8 @@ final class Target {
 
     private let reachability: SCNetworkReachability
     private var runLoop: SCRunLoop?
+    /// Of the last state.
+    private var addresses: [Address] = []
 
     convenience init(_ text: String, binding: TargetBinding = TargetBinding()) throws(ToolError) {
         if text == Target.defaultPathText {
@@ -75,7 +77,9 @@ final class Target {
             options.addressFamily = binding.family
             reachability = try KernelTarget(question, options, notifiesPath: binding.notifiesPath).target
         } catch {
-            throw Target.refusal(of: text, question, binding, error.errno ?? Int32(__kSCStatusInvalidArgument))
+            let detail = String(cString: SCErrorDetail())
+            throw Target.refusal(
+                of: text, question, binding, error.errno ?? Int32(__kSCStatusInvalidArgument), detail: detail)
         }
     }
 
@@ -94,15 +98,30 @@ final class Target {
     /// The state now. For a target that is scheduled and notifies of its path: the state when the loop was last driven.
     /// A newer one could end before the loop sees it. Then there would be no callback, and it would be shown for ever.
     func state() throws(ToolError) -> TargetState {
-        var path = SCNetworkReachabilityPath()
-        path.size = MemoryLayout<SCNetworkReachabilityPath>.size
-        guard SCNetworkReachabilityGetLastPath(reachability, &path) else { throw ToolError(of: text) }
-        return TargetState(path)
+        var last = SCNetworkReachabilityPath()
+        last.size = MemoryLayout<SCNetworkReachabilityPath>.size
+        guard SCNetworkReachabilityGetLastPath(reachability, &last) else { throw ToolError(of: text) }
+        let path = ReachabilityPath(last)
+        addresses = addresses(of: path)
+        return TargetState(last, isOfName: kind == .name, addresses: addresses)
+    }
+
+    /// The addresses that the path was evaluated with. The library returns those of the newest look-up, whose evaluation
+    /// may still be due. Then a callback comes for them, and the addresses are those of the state before.
+    private func addresses(of path: ReachabilityPath) -> [Address] {
+        let newest = newestAddresses
+        guard kind == .name else { return newest }
+        switch path.reason {
+        case .namePending, .nameNotFound, .nameServerFailure, .nameServerUnreachable: return []
+        default:
+            guard let destination = path.destination, !newest.contains(destination) else { return newest }
+            return addresses.contains(destination) ? addresses : [destination]
+        }
     }
 
     /// All addresses of a name, in the order of the look-up; of an address, itself. None: the default path, or a name that
     /// is not looked up.
-    var addresses: [Address] {
+    private var newestAddresses: [Address] {
         var storages: [sockaddr_storage] = []
         var count = SCNetworkReachabilityGetResolvedAddresses(reachability, nil, 0)
         while count > storages.count {
@@ -184,9 +203,10 @@ extension Target {
         }
     }
 
-    /// Why the library refused to create a target. It reports only that an argument is invalid.
+    /// Why the library refused to create a target, in the words of its arguments if it says no more.
     private static func refusal(
-        of text: String, _ question: KernelTarget.Kind, _ binding: TargetBinding, _ status: Int32
+        of text: String, _ question: KernelTarget.Kind, _ binding: TargetBinding, _ status: Int32,
+        detail: String
     ) -> ToolError {
         guard status == __kSCStatusInvalidArgument else { return ToolError(of: text, status: status) }
         if text.isEmpty { return ToolError("\(text): is empty; give a name or an address") }
@@ -205,7 +225,7 @@ extension Target {
         if HostNameFlaw(of: text) == .tooLong {
             return ToolError("\(text): a name has at most \(HostNameFlaw.maximumLength) bytes")
         }
-        return ToolError(of: text, status: status)
+        return ToolError(of: text, status: status, detail: detail)
     }
 }
 
@@ -239,6 +259,8 @@ extension Address {
 /// The targets that had a callback.
 final class ChangedTargets {
     var indices: Set<Int> = []
+    /// Those with a change that is not shown yet.
+    var unsettled: Set<Int> = []
 
     func takeAll() -> [Int] {
         defer { indices = [] }
@@ -249,16 +271,42 @@ final class ChangedTargets {
 /// What `watch` has seen of a target so far.
 final class TargetHistory {
     let target: Target
+    /// The last one that was shown.
     private(set) var state: TargetState?
+    /// The state of the last callback. It is shown when it has settled.
+    private var latest: TargetState?
+    private var debouncer: Debouncer
     /// The states after the first one: the lines that `watch` prints at changes.
     private(set) var changes = 0
     /// When the target became reachable, unreachable or pending.
     private(set) var since: ContinuousClock.Instant
     private var unreachableBefore: Duration = .zero
 
-    init(of target: Target) {
+    init(of target: Target, settleTime: Duration = .zero) {
         self.target = target
+        debouncer = Debouncer(settleTime: settleTime)
         since = .now
+    }
+
+    /// When a change has settled. nil: there is none.
+    var due: ContinuousClock.Instant? { debouncer.due }
+
+    /// Reads the state. `isSame`: whether two states need no two lines.
+    func follow(_ isSame: (TargetState, TargetState?) -> Bool) throws(ToolError) {
+        let state = try target.state()
+        defer { latest = state }
+        if isSame(state, self.state) {
+            debouncer.reset()
+        } else if debouncer.due == nil || !isSame(state, latest) {
+            debouncer.recordChange(at: .now)
+        }
+    }
+
+    /// The state that should be shown now, or nil.
+    func settled(at now: ContinuousClock.Instant) -> TargetState? {
+        guard let due, due <= now else { return nil }
+        debouncer.reset()
+        return latest
     }
 
     func record(_ state: TargetState) {

@@ -3,7 +3,7 @@
 import CReachability
 import NetworkReachability
 
-/// The path to a target at one moment. Equal states make one line of output.
+/// The path to a target at one moment.
 struct TargetState: Equatable {
     enum Status: String {
         /// The name is not looked up yet: the flags are not about the host.
@@ -12,27 +12,43 @@ struct TargetState: Equatable {
     }
 
     let path: ReachabilityPath
+    /// Whether the target is a name.
+    let isOfName: Bool
+    /// All addresses of a name that the path was evaluated with, in the order of the look-up; of an address, itself.
+    let addresses: [Address]
     let evidence: String
     /// nil: not known.
     let mtu: UInt32?
     let table: UInt32?
 
-    init(_ path: SCNetworkReachabilityPath) {
+    init(_ path: SCNetworkReachabilityPath, isOfName: Bool, addresses: [Address]) {
         self.path = ReachabilityPath(path)
+        self.isOfName = isOfName
+        self.addresses = addresses
         mtu = path.mtu == 0 ? nil : path.mtu
         table = path.table == 0 ? nil : path.table
         evidence = path.evidence == SCNetworkReachabilityEvidence.socket.rawValue ? "socket" : "kernel"
     }
 
-    /// A change of MTU, table or next hop alone is none: no callback comes for it.
+    /// A change of MTU, table or next hop alone is none: no callback comes for it. Nor is another order of the addresses.
     static func == (one: TargetState, other: TargetState) -> Bool {
-        var path = one.path
+        one.hasLine(of: other) && Set(one.addresses) == Set(other.addresses)
+    }
+
+    /// Whether a line for people is the same. It has only the address that is used.
+    func hasLine(of other: TargetState?) -> Bool {
+        guard let other else { return false }
+        var path = path
         path.nextHop = other.path.nextHop
-        return path == other.path && one.evidence == other.evidence
+        return path == other.path && evidence == other.evidence
     }
 
     var status: Status {
         path.reason == .namePending ? .pending : path.isReachable ? .reachable : .unreachable
+    }
+
+    var isFailedLookUp: Bool {
+        [.nameNotFound, .nameServerFailure, .nameServerUnreachable].contains(path.reason)
     }
 
     /// nil for a target that is reachable.
@@ -59,11 +75,12 @@ struct TargetState: Equatable {
 
     /// The parts of a line, each in a column of its own. An empty text: the part has no value.
     func cells(_ presentation: Presentation) -> [String] {
-        let (interface, gateway, source) =
-            status == .pending ? (nil, nil, nil) : (interfaceText, gatewayText, sourceText)
+        let (destination, interface, gateway, source) =
+            status == .pending ? (nil, nil, nil, nil) : (destinationText, interfaceText, gatewayText, sourceText)
         let flags = status == .reachable ? path.flags.names.filter { $0 != "reachable" }.joined(separator: ",") : ""
         return [
-            presentation.hasFlagText ? flagText : statusText, why.joined(), interface ?? "", gateway ?? "",
+            presentation.hasFlagText ? flagText : statusText, why.joined(), destination ?? "", interface ?? "",
+            gateway ?? "",
             source ?? "",
             presentation.hasFlagText ? "" : flags,
         ] + [proof.joined(separator: "  ")]
@@ -78,6 +95,9 @@ struct TargetState: Equatable {
         ]
         return values.map { $0?.escaped ?? "-" }
     }
+
+    /// The last value of a line of --format tsv.
+    var destinationField: String { path.destination?.description.escaped ?? "-" }
 
     /// The reason comes first, so that it stays when the line is cut.
     var lineWithReasonFirst: String { (why + [flagText] + way + proof).joined(separator: "  ") }
@@ -107,8 +127,11 @@ struct TargetState: Equatable {
 
     private var way: [String] {
         // The way of the default path, perhaps not of the host.
-        status == .pending ? [] : [interfaceText, gatewayText, sourceText].compactMap { $0 }
+        status == .pending ? [] : [destinationText, interfaceText, gatewayText, sourceText].compactMap { $0 }
     }
+
+    /// An address is its own destination.
+    private var destinationText: String? { isOfName ? path.destination.map { "to \("\($0)".escaped)" } : nil }
 
     private var interfaceText: String? {
         guard let interface = path.interface else { return nil }

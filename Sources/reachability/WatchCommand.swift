@@ -23,9 +23,10 @@ struct WatchCommand: ParsableCommand {
             discussion: """
                 Its environment has REACHABILITY_TARGET, REACHABILITY_FLAGS, REACHABILITY_STATUS (reachable, \
                 unreachable or pending), REACHABILITY_REASON (a code), REACHABILITY_INTERFACE, \
-                REACHABILITY_INTERFACE_TYPE, REACHABILITY_GATEWAY, REACHABILITY_SOURCE, REACHABILITY_TIME, \
-                REACHABILITY_PREVIOUS_STATUS and REACHABILITY_PREVIOUS_REASON. One command runs at a time. If targets change meanwhile, it then runs \
-                once for each of them, with the latest state.
+                REACHABILITY_INTERFACE_TYPE, REACHABILITY_GATEWAY, REACHABILITY_SOURCE, REACHABILITY_DESTINATION, \
+                REACHABILITY_ADDRESSES, REACHABILITY_TIME, REACHABILITY_PREVIOUS_STATUS and \
+                REACHABILITY_PREVIOUS_REASON. It also runs when the addresses of a name change. One command runs at a \
+                time. If targets change meanwhile, it then runs once for each of them, with the latest state.
                 """,
             valueName: "command"
         )
@@ -45,6 +46,12 @@ struct WatchCommand: ParsableCommand {
         completion: .file(extensions: ["prom"])
     )
     var textfile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Report a change when nothing has changed for this time, or after ten times as long.",
+            discussion: "A change that is undone within this time is not reported.", valueName: "duration"))
+    var settle = TimeSpan(seconds: 0)
 
     @Option(help: ArgumentHelp("Exit after this number of changes.", valueName: "number"))
     var count: Int?
@@ -67,7 +74,7 @@ struct WatchCommand: ParsableCommand {
             let signals = [SIGINT, SIGTERM, SIGCHLD] + (usesBoard ? BoardDisplay.signals : [])
             let keyboard = Keyboard(inputIsList: usesBoard && options.readsInput(self.targets))
             let loop = try EventLoop(signals: signals, watchesReader: !options.quiet, keyboard: keyboard)
-            let histories = targets.map(TargetHistory.init(of:))
+            let histories = targets.map { TargetHistory(of: $0, settleTime: settle.duration) }
             let display: (any StateDisplay)? =
                 usesBoard
                 ? BoardDisplay(
@@ -101,17 +108,23 @@ struct Watching {
     /// Callbacks only mark their target. When all callbacks that were due have come, states are read and shown.
     private let changed = ChangedTargets()
 
+    /// Another set of addresses is a change where the output has all addresses.
+    private func isSame(_ state: TargetState, _ other: TargetState?) -> Bool {
+        options.presentation.format == .json || runner != nil ? state == other : state.hasLine(of: other)
+    }
+
     /// Returns at the deadline, after `count` changes, when the reader is gone, or when the user wants to leave. Returns
     /// a signal that should end the process.
     func run(until deadline: ContinuousClock.Instant?) throws(ToolError) -> Int32? {
         try start()
         while true {
-            let event = try loop.next(until: [deadline, metrics?.due].compactMap { $0 }.min())
+            let dues = changed.unsettled.map { histories[$0].due }
+            let event = try loop.next(until: (dues + [deadline, metrics?.due]).compactMap { $0 }.min())
             try showChanges()
             if changesLeft == 0 && runner?.isWaiting != true { return nil }
             switch event {
             case .timeout where deadline.map { $0 <= .now } ?? false: return nil
-            case .timeout: try metrics?.write()
+            case .timeout: if let due = metrics?.due, due <= .now { try metrics?.write() }
             case .readerGone: return nil
             case .keys(let keys):
                 if keys.contains("\u{3}") || keys.contains("\u{4}") { return nil }
@@ -136,7 +149,7 @@ struct Watching {
         try loop.perform()
         for history in histories {
             let state = try history.target.state()
-            try show(history, state)
+            try show(history, state, hasLine: true)
             if runsInitially { runner?.run(for: history.target, state, previous: nil) }
         }
         try display?.flush()
@@ -150,13 +163,19 @@ struct Watching {
     private func showChanges() throws(ToolError) {
         var isChanged = false
         var changesLeft = changesLeft
-        for index in changed.takeAll() where changesLeft > 0 {
-            // It may be among the first states, or may have changed back before the callback.
+        // A target may have changed back before the callback, or its state may be among the first ones.
+        for index in changed.takeAll() {
+            try histories[index].follow(isSame)
+            changed.unsettled.insert(index)
+        }
+        let now = ContinuousClock.now
+        for index in changed.unsettled.sorted() where changesLeft > 0 {
             let history = histories[index]
-            let state = try history.target.state()
             let previous = history.state
-            guard state != previous else { continue }
-            try show(history, state)
+            let settled = history.settled(at: now)
+            if history.due == nil { changed.unsettled.remove(index) }
+            guard let state = settled else { continue }
+            try show(history, state, hasLine: options.presentation.format == .json || !state.hasLine(of: previous))
             runner?.run(for: history.target, state, previous: previous)
             isChanged = true
             changesLeft -= 1
@@ -167,9 +186,9 @@ struct Watching {
         }
     }
 
-    private func show(_ history: TargetHistory, _ state: TargetState) throws(ToolError) {
+    private func show(_ history: TargetHistory, _ state: TargetState, hasLine: Bool) throws(ToolError) {
         history.record(state)
-        try display?.show(history.target, state)
+        if hasLine { try display?.show(history.target, state) }
         options.printDescription(of: history.target)
     }
 

@@ -42,31 +42,49 @@ struct UsageTests {
     }
 
     @Test(
-        "A misspelt command gets a suggestion",
+        "A word is a host: a command is suggested after the look-up has failed", .namespace, .nameServer,
         arguments: [
-            ("chek", "check"), ("Check", "check"), ("wach", "watch"), ("watchs", "watch"), ("wiat", "wait"),
-            ("hlep", "help"), ("mail", "wait"),
-        ])
-    func misspelt(word: String, command: String) async throws {
-        let ended = try await Tool.run(word, "--exec", "true", "192.0.2.1")
-        #expect(ended.status == 64 && ended.output == "")
-        #expect(
-            ended.errors == """
-                reachability: '\(word)' is not a command; did you mean '\(command)'? For a host of this name: \
-                reachability check \(word)
-
-                """)
-    }
-
-    @Test("check WORD, a name with a dot and a word unlike all commands are looked up", .namespace, .nameServer)
-    func words() async throws {
+            (["chek"], "check"), (["Check"], "check"), (["wach"], "watch"), (["mail"], "wait"),
+            (["git"], "wait"), (["helm"], "help"), (["192.0.2.1", "mail"], nil), (["check", "mail"], nil),
+            (["--", "mail"], nil), (["--tcp", "80", "mail"], "wait"), (["-q", "mail"], nil), (["mail.invalid"], nil),
+            (["printer"], nil),
+        ] as [([String], String?)])
+    func hint(arguments: [String], command: String?) async throws {
         let namespace = try await Namespace(.gateway)
         let server = try NameServer(in: namespace)
         server.sendReplies()
-        for arguments in [["check", "chek"], ["wait.invalid"], ["printer"]] {
-            let ended = try await namespace.start([Tool.path] + arguments).end()
-            #expect(ended.status == 1)
-            #expect(ended.output == "\(arguments.last ?? "")  Not Reachable  (name not found)\n")
+        let ended = try await namespace.start([Tool.path] + arguments).end()
+        let word = arguments.last ?? ""
+        #expect(ended.status == 1)
+        #expect(ended.output.hasSuffix("\(word)  Not Reachable  (name not found)\n") || arguments.contains("-q"))
+        let hint = command.map {
+            "reachability: '\(word)' is not a command either; did you mean 'reachability \($0)'?\n"
+        }
+        #expect(ended.errors == hint ?? "")
+    }
+
+    @Test("No word is refused for its letters", .namespace)
+    func words() async throws {
+        let words = ["mail", "git", "nat", "wan", "main", "switch", "hp", "tel", "match", "helm"]
+        let namespace = try await Namespace(.gateway)
+        let folder = try HostsFolder(hosts: words.map { "192.0.2.1 \($0)\n" }.joined())
+        for arguments in [words, ["192.0.2.1"] + words, ["--flags"] + words, ["-4"] + words] {
+            let ended = try await folder.start(in: namespace, arguments).end()
+            #expect(ended.status == 0 && ended.errors == "")
+            #expect(ended.output.split(separator: "\n").count == arguments.filter { !$0.hasPrefix("-") }.count)
+        }
+    }
+
+    @Test("The name of a command is a host after a host, after check, and after --", .namespace)
+    func namesOfCommands() async throws {
+        let namespace = try await Namespace(.gateway)
+        let folder = try HostsFolder(hosts: "192.0.2.1 db help watch check\n")
+        for arguments in [
+            ["db", "help"], ["db", "watch", "--timeout", "60"], ["check", "help"], ["--", "watch"], ["check", "check"],
+        ] {
+            let ended = try await folder.start(in: namespace, arguments).end()
+            #expect(ended.status == 0 && ended.errors == "", "\(arguments)")
+            #expect(ended.output.contains("\(arguments.contains("help") ? "help" : arguments[1])  Reachable"))
         }
     }
 

@@ -177,6 +177,34 @@ struct WatchTests {
         #expect(ended.output.hasSuffix("default  Reachable  dev e0  via 10.0.0.1  src 10.0.0.2\n"))
     }
 
+    @Test("--settle delays a change")
+    func settle() async throws {
+        let namespace = try await Namespace(.gateway)
+        let watching = try namespace.start("watch", "--settle", "50ms", "192.0.2.1")
+        #expect(try await nextState(watching).hasPrefix("192.0.2.1  Reachable"))
+        let start = ContinuousClock.now
+        try await namespace.ip("route delete default")
+        #expect(try await nextState(watching) == "192.0.2.1  Not Reachable  (no route)")
+        #expect(start.duration(to: .now) >= .milliseconds(50))
+    }
+
+    @Test("--settle drops a change that is undone, as a DHCP client makes it at each renewal")
+    func renewals() async throws {
+        let namespace = try await Namespace(.gateway)
+        let settled = try namespace.start("watch", "--settle", "1d", "192.0.2.1")
+        let each = try namespace.start("watch", "192.0.2.1")
+        for watching in [settled, each] { #expect(try await nextState(watching).hasPrefix("192.0.2.1  Reachable")) }
+        for _ in 0..<10 {
+            try await namespace.ip("address delete 10.0.0.2/24 dev e0")
+            while try await nextState(each) != "192.0.2.1  Not Reachable  (no route)" {}
+            try await namespace.ip("address add 10.0.0.2/24 dev e0\nroute add default via 10.0.0.1")
+            while try await !nextState(each).hasPrefix("192.0.2.1  Reachable") {}
+        }
+        settled.send(SIGTERM)
+        let ended = try await settled.end()
+        #expect(ended.status == 0 && ended.output == "")
+    }
+
     @Test("watch uses one thread")
     func threads() async throws {
         let watching = try await Namespace(.gateway).start("watch", "--json", "192.0.2.1", "10.0.0.9")

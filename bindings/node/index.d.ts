@@ -92,6 +92,11 @@ export interface CheckOptions extends Options, SignalOptions {
 export interface WatchOptions extends Options, SignalOptions {
   /** A path comes also when the next hop fails, and when it responds again (false): see Path.nextHop. */
   reportsNextHop?: boolean;
+  /**
+   * Milliseconds. A change comes when nothing has changed for this time, or after ten times as long. One that is undone
+   * meanwhile does not come.
+   */
+  settleTime?: number;
 }
 
 /** The way of packets of one family for which only a default route matches. */

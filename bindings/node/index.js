@@ -155,6 +155,33 @@ const lastPathOf = (target) => pathFrom(call('lastPath', target));
 
 const asyncDispose = Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose');
 
+/** When a change is reported: when nothing has changed for the settle time, or after ten times as long. */
+class Settling {
+  #time;
+  #limit = null;
+  #latest = null;
+  due = null; // by performance.now(); null: there is no change that is not reported
+
+  constructor(time) {
+    if (typeof time !== 'number' || !(time >= 0)) throw new RangeError(`not a number of milliseconds: settleTime ${time}`);
+    this.#time = time;
+  }
+
+  /** Whether the newest value is reported now. `reported`: what was last; null: it is the first. */
+  isNews(news, reported, now) {
+    if (news !== reported) {
+      if (this.due === null || news !== this.#latest) {
+        this.#limit ??= now + 10 * this.#time;
+        this.due = Math.min(now + this.#time, this.#limit);
+      }
+      this.#latest = news;
+      if (reported !== null && now < this.due) return false;
+    }
+    this.due = this.#limit = null;
+    return news !== reported;
+  }
+}
+
 /** What watchSocket() gives to Watch instead of a host. */
 class SocketTarget {
   constructor(socket) {
@@ -173,8 +200,12 @@ class Changes {
   #signal;
   #owesReason = false; // no promise waited when the signal came: the next one gets its reason
   #onAbort = () => this.close();
+  #settling;
+  #timer = null; // for a change that has to settle
+  #keepsAlive = true;
 
-  constructor(target, signal, read, newsOf) {
+  constructor(target, signal, read, newsOf, settleTime = 0) {
+    this.#settling = new Settling(settleTime);
     this.#target = target;
     this.#signal = signal;
     this.#read = read;
@@ -186,11 +217,15 @@ class Changes {
 
   ref() {
     call('keepAlive', this.#target, true);
+    this.#keepsAlive = true;
+    this.#timer?.ref();
     return this;
   }
 
   unref() {
     call('keepAlive', this.#target, false);
+    this.#keepsAlive = false;
+    this.#timer?.unref();
     return this;
   }
 
@@ -206,13 +241,19 @@ class Changes {
     });
   }
 
-  // Gives the value to the first promise, if it differs from the last one.
+  // Gives the value to the first promise, if it differs from the last one and has settled.
   #settle() {
+    clearTimeout(this.#timer);
+    this.#timer = null;
     if (this.#waiting.length === 0) return;
     try {
       const value = this.#read(this.#target);
       const news = this.#newsOf(value);
-      if (news === this.#last) return;
+      const now = performance.now();
+      if (!this.#settling.isNews(news, this.#last, now)) {
+        if (this.#settling.due !== null) this.#setTimer(this.#settling.due - now);
+        return;
+      }
       this.#last = news;
       this.#waiting.shift().resolve({ done: false, value });
     } catch (error) {
@@ -220,9 +261,15 @@ class Changes {
     }
   }
 
+  #setTimer(delay) {
+    this.#timer = setTimeout(() => this.#settle(), Math.min(Math.ceil(delay), longestTimer));
+    if (!this.#keepsAlive) this.#timer.unref();
+  }
+
   close() {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    clearTimeout(this.#timer);
     addon.unwatch(this.#target);
     this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#owesReason = this.#waiting.length === 0 && Boolean(this.#signal?.aborted);
@@ -252,10 +299,10 @@ class Watch extends Changes {
   #target;
 
   constructor(host, options = {}) {
-    checkOptions(options, ...(host instanceof SocketTarget ? [] : [...targetOptions, 'reportsNextHop']), 'signal');
+    checkOptions(options, ...(host instanceof SocketTarget ? [] : [...targetOptions, 'reportsNextHop', 'settleTime']), 'signal');
     const target = host instanceof SocketTarget ? host.target : createTarget(host, options);
     const reportsNextHop = Boolean(options.reportsNextHop);
-    super(target, options.signal, lastPathOf, (path) => newsOf(path, reportsNextHop));
+    super(target, options.signal, lastPathOf, (path) => newsOf(path, reportsNextHop), options.settleTime);
     this.#target = target;
   }
 

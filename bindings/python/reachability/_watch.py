@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ctypes
 import dataclasses
@@ -58,11 +59,46 @@ class _Place:
         _library.release(self.member.target)
 
 
+class _Settling:
+    """When a change is reported: when nothing has changed for the settle time, or after ten times as long."""
+
+    def __init__(self, time: float) -> None:
+        if not time >= 0:
+            raise ValueError(f"settle_time {time} is not a number of seconds")
+        self._time = time
+        self._limit: float | None = None
+        self._latest: object = None
+        self.due: float | None = None  # on the clock time.monotonic(); None: there is no change that is not reported
+
+    def is_news(self, news: object, reported: object) -> bool:
+        """Whether the newest value is reported now. `reported`: what was last; None: it is the first."""
+        now = time.monotonic()
+        if news == reported:
+            self._reset()
+            return False
+        if self.due is None or news != self._latest:
+            self._limit = self._limit or now + 10 * self._time
+            self.due = min(now + self._time, self._limit)
+        self._latest = news
+        if reported is not None and now < self.due:
+            return False
+        self._reset()
+        return True
+
+    def _reset(self) -> None:
+        self.due = self._limit = None
+
+
 class BaseWatch(Generic[Value]):
     """What Watch and NetworkWatch have in common."""
 
-    def __init__(self, target: int) -> None:
+    def __init__(self, target: int, settle_time: float = 0) -> None:
         self._last: object = None  # what was news last
+        try:
+            self._settling = _Settling(settle_time)
+        except (TypeError, ValueError):
+            _library.release(target)
+            raise
         self._lock = threading.RLock()  # a signal handler may call close() while its thread has the lock
         self._users = 0  # calls that use the target; the last one closes, if close() was called meanwhile
         self._is_iterating = False
@@ -97,6 +133,12 @@ class BaseWatch(Generic[Value]):
         with self._iterating():
             return self._next_value()
 
+    @property
+    def settles_in(self) -> float | None:
+        """The seconds until next_change() may return a change that has to settle. None: there is none."""
+        due = self._settling.due
+        return None if due is None else max(due - time.monotonic(), 0)
+
     def _read(self) -> Value:
         """The value of the latest evaluation."""
         raise NotImplementedError
@@ -112,7 +154,7 @@ class BaseWatch(Generic[Value]):
             return None
         value = self._read()
         news = self._news(value)
-        if news == self._last:
+        if not self._settling.is_news(news, self._last):
             return None
         self._last = news
         return value
@@ -139,7 +181,8 @@ class BaseWatch(Generic[Value]):
                 while (value := self._next_value()) is None and not self._is_closed:
                     if deadline is not None and time.monotonic() >= deadline:
                         break
-                    self._place.hub.wait(self._member, deadline)
+                    ends = [end for end in (deadline, self._settling.due) if end is not None]
+                    self._place.hub.wait(self._member, min(ends, default=None))
                 return value
         finally:
             self._end_iterating()
@@ -155,10 +198,25 @@ class BaseWatch(Generic[Value]):
             while (value := self._next_value()) is None:
                 if self._is_closed:
                     raise StopAsyncIteration
-                await self._place.hub.wait_in_task(self._member)
+                await self._wait_in_task()
             return value
         finally:
             self._end_iterating()
+
+    async def _wait_in_task(self) -> None:
+        """Until the value may have changed, or has settled."""
+        hub, left = self._place.hub, self.settles_in
+        if left is None:
+            await hub.wait_in_task(self._member)
+        elif trio := _hub.trio_of_this_task():
+            with trio.move_on_after(left):
+                await hub.wait_in_task(self._member)
+        else:
+            timer = asyncio.get_running_loop().call_later(left, hub.interrupt, self._member)
+            try:
+                await hub.wait_in_task(self._member)
+            finally:
+                timer.cancel()
 
     def _move(self, key: object) -> None:
         if self._place.hub.key is not self._member:  # otherwise an event loop waits for the descriptor of fileno()
@@ -255,7 +313,7 @@ class Watch(BaseWatch[Path]):
     The context manager closes at its end. A watch that is no longer used closes itself.
 
     `for` blocks the thread, `async for` the task; asyncio and trio work. Any other event loop waits until the descriptor
-    fileno() is readable, and then calls next_change(). One thread or task at a time iterates or calls next_change() or
+    fileno() is readable, or settles_in is over, and then calls next_change(). One thread or task at a time iterates or calls next_change() or
     fileno(). Another one may call close().
 
     All watches of an event loop, and all others of a process, share a few descriptors. A watch that was asked for fileno()
@@ -273,10 +331,11 @@ class Watch(BaseWatch[Path]):
         transport: Transport | None = None,
         traffic_class: int = 0,
         next_hop: bool = False,
+        settle_time: float = 0,
     ) -> None:
         question = Question(host, source, interface, mark, port, transport, traffic_class, next_hop)
         self._reports_next_hop = next_hop
-        super().__init__(question.create())
+        super().__init__(question.create(), settle_time)
 
     @classmethod
     def _of(cls, question: Question) -> Watch:
@@ -345,6 +404,7 @@ def watch(
     transport: Transport | None = None,
     traffic_class: int = 0,
     next_hop: bool = False,
+    settle_time: float = 0,
 ) -> Watch:
     """Watches a host: a name, or an address. None: the default path.
 
@@ -357,6 +417,8 @@ def watch(
     port, transport: the packets of this transport to this port, as connect(2) decides. Policy rules can select by port.
     traffic_class: IP_TOS or IPV6_TCLASS of the sockets.
     next_hop: a change comes also when the next hop fails, and when it responds again: see Path.next_hop.
+    settle_time: seconds. A change comes when nothing has changed for this time, or after ten times as long. One that is undone
+    meanwhile does not come.
 
     The watch belongs to the network namespace of the calling thread. Raises ReachabilityError, and ValueError if an address
     is not one, or an international name cannot be converted.
@@ -370,6 +432,7 @@ def watch(
         transport=transport,
         traffic_class=traffic_class,
         next_hop=next_hop,
+        settle_time=settle_time,
     )
 
 
