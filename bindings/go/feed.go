@@ -5,6 +5,7 @@ package reachability
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // A feed sends what is known about a target, a Path or a Network: first the current value, then each that is news, until its
@@ -13,6 +14,8 @@ type feed[Value any] struct {
 	member
 	read   func() (Value, error)   // the latest evaluation
 	isSame func(Value, Value) bool // a value is no news after another one
+
+	settling settling[Value]
 
 	values chan Value
 	ended  chan struct{} // closed before values
@@ -23,13 +26,16 @@ type feed[Value any] struct {
 }
 
 // newFeed returns the feed of a C target, which it releases. The caller has not started it yet.
-func newFeed[Value any](cTarget target, read func() (Value, error), isSame func(Value, Value) bool) *feed[Value] {
+func newFeed[Value any](
+	cTarget target, read func() (Value, error), isSame func(Value, Value) bool, settleTime time.Duration,
+) *feed[Value] {
 	return &feed[Value]{
-		member: member{target: cTarget, changed: make(chan struct{}, 1)},
-		read:   read,
-		isSame: isSame,
-		values: make(chan Value, 1),
-		ended:  make(chan struct{}),
+		member:   member{target: cTarget, changed: make(chan struct{}, 1)},
+		read:     read,
+		isSame:   isSame,
+		settling: newSettling(isSame, settleTime),
+		values:   make(chan Value, 1),
+		ended:    make(chan struct{}),
 	}
 }
 
@@ -61,17 +67,23 @@ func (f *feed[Value]) run(ctx context.Context, h *hub) error {
 		if err != nil {
 			return err
 		}
-		if sent == nil || !f.isSame(value, *sent) {
+		now := time.Now()
+		if f.settling.isNews(value, sent, now) {
 			received = f.replace(value, sent, received)
 			sent = &value
 		}
+		due, stop := f.settling.timer(now)
 		select {
 		case <-ctx.Done():
+			stop()
 			return ctx.Err()
 		case <-h.ended:
+			stop()
 			return h.err
 		case <-f.changed:
+		case <-due:
 		}
+		stop()
 	}
 }
 

@@ -70,7 +70,7 @@ func WatchNetwork(ctx context.Context) (*NetworkWatcher, error) {
 		return nil, err
 	}
 	isSame := func(network, other Network) bool { return reflect.DeepEqual(network, other) }
-	w := &NetworkWatcher{newFeed(t, t.network, isSame)}
+	w := &NetworkWatcher{newFeed(t, t.network, isSame, 0)}
 	if err := w.feed.start(ctx); err != nil {
 		return nil, err
 	}

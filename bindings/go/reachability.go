@@ -22,6 +22,7 @@ import (
 	"errors"
 	"net/netip"
 	"strings"
+	"time"
 )
 
 // A Transport is the protocol of the packets to a port.
@@ -46,6 +47,10 @@ type Target struct {
 
 	TrafficClass   uint8 // IP_TOS or IPV6_TCLASS of the sockets
 	ReportsNextHop bool  // a path is sent also when the next hop fails, and when it responds again: see Path.NextHop
+
+	// SettleTime: Watch sends a change when nothing has changed for this time, or after ten times as long. A change that is
+	// undone meanwhile is not sent.
+	SettleTime time.Duration
 }
 
 var (
@@ -117,6 +122,7 @@ func (t Target) WaitUntilReachable(ctx context.Context) (Path, error) {
 func (t Target) follow(ctx context.Context, condition func(Path) bool) (Path, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	t.SettleTime = 0
 	watcher, err := t.Watch(ctx)
 	if err != nil {
 		return Path{}, err
@@ -163,11 +169,13 @@ func (t Target) Watch(ctx context.Context) (*Watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return watchTarget(ctx, cTarget, t.ReportsNextHop)
+	return watchTarget(ctx, cTarget, t.ReportsNextHop, t.SettleTime)
 }
 
 // watchTarget returns the watcher of a C target, which it releases.
-func watchTarget(ctx context.Context, cTarget target, reportsNextHop bool) (*Watcher, error) {
+func watchTarget(
+	ctx context.Context, cTarget target, reportsNextHop bool, settleTime time.Duration,
+) (*Watcher, error) {
 	// That the next hop has failed counts only if the watcher reports it. Nothing reports that it was confirmed.
 	isSame := func(path, other Path) bool {
 		if reportsNextHop && (path.NextHop == NextHopFailed) != (other.NextHop == NextHopFailed) {
@@ -176,7 +184,7 @@ func watchTarget(ctx context.Context, cTarget target, reportsNextHop bool) (*Wat
 		path.NextHop = other.NextHop
 		return path == other
 	}
-	w := &Watcher{newFeed(cTarget, cTarget.lastPath, isSame)}
+	w := &Watcher{newFeed(cTarget, cTarget.lastPath, isSame, settleTime)}
 	if err := w.feed.start(ctx); err != nil {
 		return nil, err
 	}

@@ -114,6 +114,7 @@ func (t *trigger) next(end time.Time) (time.Time, Wake) {
 
 // NewRetryTimer watches the target until the context is done. One goroutine at a time sleeps.
 func (t Target) NewRetryTimer(ctx context.Context) (*RetryTimer, error) {
+	t.SettleTime = 0
 	watcher, err := t.Watch(ctx)
 	if err != nil {
 		return nil, err
