@@ -25,6 +25,10 @@ impl Error {
     pub(crate) const IN_CHILD: Error =
         Error { code: ECHILD, detail: "the watch was made before fork(2), in the parent process" };
 
+    pub(crate) fn of_system(error: &io::Error) -> Error {
+        Error { code: error.raw_os_error().unwrap_or(INVALID), detail: "" }
+    }
+
     /// The error of the call that this thread made last. A safe function cannot change its thread between the two calls.
     pub(crate) fn of_last_call() -> Error {
         let code = unsafe { sys::SCError() };

@@ -31,6 +31,7 @@ mod network;
 mod path;
 mod poll_watch;
 mod retry_timer;
+mod settling;
 mod socket_target;
 mod stream;
 mod subscription;

@@ -4,19 +4,22 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::time::{Duration, Instant};
 
 use reachability_sys as sys;
 
 use crate::error::{Error, Result};
 use crate::path::Path;
+use crate::settling::Settling;
 use crate::target::RawTarget;
 
-/// A watch for event loops such as mio's, with descriptors of its own. Wait until its descriptor is readable, and then call
-/// [`PollWatch::next_change`] until it returns `None`. Do not read from the descriptor or close it.
+/// A watch for event loops such as mio's, with descriptors of its own. Wait until its descriptor is readable, or
+/// [`PollWatch::settles_in`] is over, and then call [`PollWatch::next_change`] until it returns `None`. Do not read from the descriptor or close it.
 pub struct PollWatch {
     target: RawTarget,
     run_loop: sys::SCRunLoopRef,
     last: Option<Path>,
+    settling: Settling<Path>,
 }
 
 // Any thread may make any call. Those that drive the run loop need `&mut self`.
@@ -29,7 +32,8 @@ impl PollWatch {
         if run_loop.is_null() {
             return Err(Error::of_last_call());
         }
-        let watch = PollWatch { target, run_loop, last: None };
+        let settling = Settling::new(target.settle_time);
+        let watch = PollWatch { target, run_loop, last: None, settling };
         let mode = sys::kSCRunLoopDefaultMode.as_ptr().cast();
         if unsafe { sys::SCNetworkReachabilityScheduleWithRunLoop(watch.target.reference, run_loop, mode) } == 0 {
             return Err(Error::of_last_call());
@@ -43,7 +47,13 @@ impl PollWatch {
     /// The library's.
     pub fn next_change(&mut self) -> Result<Option<Path>> {
         self.perform()?;
-        self.target.news(&mut self.last)
+        self.target.news(&mut self.last, &mut self.settling)
+    }
+
+    /// The time until [`PollWatch::next_change`] may return a change that has to settle. None: there is none.
+    #[must_use]
+    pub fn settles_in(&self) -> Option<Duration> {
+        self.settling.due().map(|due| due.saturating_duration_since(Instant::now()))
     }
 
     /// The path now. Queries the kernel, which takes some microseconds.

@@ -8,17 +8,20 @@ use std::process;
 use std::ptr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
+use std::thread;
 use std::time::Instant;
 
 use reachability_sys as sys;
 
 use crate::error::{Error, Result};
+use crate::settling::Settling;
 use crate::target::{RawTarget, Value};
 
 #[derive(Default)]
 struct State {
     is_unchanged: bool,
     is_stopped: bool,
+    has_timer: bool,
     waker: Option<Waker>,
 }
 
@@ -36,6 +39,24 @@ impl Shared {
 
     pub fn is_stopped(&self) -> bool {
         self.lock().is_stopped
+    }
+
+    /// Wakes the task at this time. The task sees itself whether its change is due later now.
+    fn wake_at(&self, due: Instant) {
+        let mut state = self.lock();
+        while !state.is_stopped {
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.has_timer = false;
+        let waker = state.waker.take();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
 
     /// Ends the waits of now and later.
@@ -73,6 +94,7 @@ pub(crate) struct Subscription<V> {
     pub target: RawTarget,
     pub shared: Arc<Shared>,
     last: Option<V>,
+    settling: Settling<V>,
     process: u32,
 }
 
@@ -102,7 +124,8 @@ impl<V: Value> Subscription<V> {
         if unsafe { sys::SCNetworkReachabilitySetScheduler(target.reference, &scheduler) } == 0 {
             return Err(Error::of_last_call());
         }
-        Ok(Subscription { target, shared, last: None, process: process::id() })
+        let settling = Settling::new(target.settle_time);
+        Ok(Subscription { target, shared, last: None, settling, process: process::id() })
     }
 
     /// The newest value, if it differs from the last one that this returned. Without one, the waker is kept for the next
@@ -113,18 +136,38 @@ impl<V: Value> Subscription<V> {
         loop {
             {
                 let mut state = self.shared.lock();
-                if state.is_unchanged {
+                if state.is_unchanged && self.due().map_or(true, |due| Instant::now() < due) {
+                    let has_waker = waker.is_some();
                     mem::swap(&mut state.waker, &mut waker);
                     drop(state);
-                    return Ok(None);
+                    return if has_waker { self.start_timer().map(|()| None) } else { Ok(None) };
                 }
                 state.is_unchanged = true; // before the value is read: what comes then is a change
             }
-            let news = self.target.news(&mut self.last)?;
+            let news = self.target.news(&mut self.last, &mut self.settling)?;
             if news.is_some() {
                 return Ok(news);
             }
         }
+    }
+
+    /// When a change may be reported without another one.
+    pub fn due(&self) -> Option<Instant> {
+        self.settling.due()
+    }
+
+    /// A thread that wakes the task when a change is due: executors have no timer in common. It ends then, or with this.
+    fn start_timer(&self) -> Result<()> {
+        let due = match self.due() {
+            Some(due) if !mem::replace(&mut self.shared.lock().has_timer, true) => due,
+            _ => return Ok(()),
+        };
+        let shared = Arc::clone(&self.shared);
+        let timer = thread::Builder::new().name("settle".into()).spawn(move || shared.wake_at(due));
+        timer.map(drop).map_err(|error| {
+            self.shared.lock().has_timer = false;
+            Error::of_system(&error)
+        })
     }
 
     /// After fork(2) the library's thread is only in the parent: a child would wait for ever. It may have had the lock.
@@ -157,6 +200,7 @@ impl<V> Drop for Subscription<V> {
         // That reference may be the last one. To release a waker runs the executor's code, which can panic, and no panic may
         // leave a function that C calls. In a child of fork(2), a thread of the parent may have had the lock.
         if self.process == process::id() {
+            self.shared.stop();
             let waker = self.shared.lock().waker.take();
             drop(waker);
         }

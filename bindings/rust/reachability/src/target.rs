@@ -12,6 +12,7 @@ use crate::error::{text_of, Error, Result};
 use crate::path::{address_from, address_to, NextHop, Path, Reason};
 use crate::poll_watch::PollWatch;
 use crate::retry_timer::RetryTimer;
+use crate::settling::Settling;
 use crate::stream::Paths;
 use crate::watch::Watch;
 
@@ -51,6 +52,7 @@ pub struct Target {
     port: Option<(Transport, u16)>,
     traffic_class: u8,
     reports_next_hop: bool,
+    settle_time: Duration,
 }
 
 fn is_known(path: &Path) -> bool {
@@ -67,6 +69,7 @@ impl Target {
             port: None,
             traffic_class: 0,
             reports_next_hop: false,
+            settle_time: Duration::ZERO,
         }
     }
 
@@ -118,6 +121,13 @@ impl Target {
     /// A change comes also when the next hop fails, and when it responds again: see [`Path::next_hop`].
     pub fn next_hop(mut self) -> Target {
         self.reports_next_hop = true;
+        self
+    }
+
+    /// A change is reported when nothing has changed for this time, or after ten times as long. A change that is undone
+    /// meanwhile is not reported. This is for [`Target::watch`], [`Target::poll_watch`] and [`Target::stream`].
+    pub fn settle_time(mut self, time: Duration) -> Target {
+        self.settle_time = time;
         self
     }
 
@@ -173,7 +183,7 @@ impl Target {
     fn follow(&self, mut path: Path, end: Option<Instant>, condition: fn(&Path) -> bool) -> Result<Path> {
         let has_time = end.map_or(true, |end| Instant::now() < end);
         if has_time && !condition(&path) {
-            let mut watch = self.watch()?;
+            let mut watch = Watch::new(self.create()?)?;
             while let Some(newer) = watch.wait_until(end)? {
                 path = newer;
                 if condition(&path) {
@@ -186,7 +196,7 @@ impl Target {
 
     async fn follow_async(&self, mut path: Path, condition: fn(&Path) -> bool) -> Result<Path> {
         if !condition(&path) {
-            let mut paths = self.stream()?;
+            let mut paths = Paths::new(self.create()?)?;
             while let Some(newer) = paths.next().await {
                 path = newer?;
                 if condition(&path) {
@@ -202,7 +212,7 @@ impl Target {
     /// # Errors
     /// The library's: an invalid argument, or an errno if the sockets could not be opened.
     pub fn watch(&self) -> Result<Watch> {
-        Watch::new(self.create()?)
+        Watch::new(self.create_settling()?)
     }
 
     /// Watches the target: with a descriptor for an event loop.
@@ -210,7 +220,7 @@ impl Target {
     /// # Errors
     /// The library's: an invalid argument, or an errno if the sockets could not be opened.
     pub fn poll_watch(&self) -> Result<PollWatch> {
-        PollWatch::new(self.create()?)
+        PollWatch::new(self.create_settling()?)
     }
 
     /// Watches the target: an asynchronous stream for any executor.
@@ -218,7 +228,7 @@ impl Target {
     /// # Errors
     /// The library's: an invalid argument, or an errno if the sockets could not be opened.
     pub fn stream(&self) -> Result<Paths> {
-        Paths::new(self.create()?)
+        Paths::new(self.create_settling()?)
     }
 
     /// The sleep of a loop that connects again and again.
@@ -227,6 +237,12 @@ impl Target {
     /// The library's: an invalid argument, or an errno if the sockets could not be opened.
     pub fn retry_timer(&self) -> Result<RetryTimer> {
         RetryTimer::new(self.create()?)
+    }
+
+    fn create_settling(&self) -> Result<RawTarget> {
+        let mut target = self.create()?;
+        target.settle_time = self.settle_time;
+        Ok(target)
     }
 
     fn create(&self) -> Result<RawTarget> {
@@ -294,6 +310,7 @@ impl Value for Path {
 pub struct RawTarget {
     pub(crate) reference: sys::SCNetworkReachabilityRef,
     reports_next_hop: bool,
+    pub(crate) settle_time: Duration,
 }
 
 // Any thread may make any call.
@@ -312,13 +329,13 @@ impl RawTarget {
         if target.is_null() {
             return Err(Error::of_last_call());
         }
-        Ok(RawTarget { reference: target, reports_next_hop })
+        Ok(RawTarget { reference: target, reports_next_hop, settle_time: Duration::ZERO })
     }
 
-    /// The newest value, if it differs from the last one.
-    pub(crate) fn news<V: Value>(&self, last: &mut Option<V>) -> Result<Option<V>> {
+    /// The newest value, if it differs from the last one, and has settled.
+    pub(crate) fn news<V: Value>(&self, last: &mut Option<V>, settling: &mut Settling<V>) -> Result<Option<V>> {
         let value = V::read(self)?;
-        if last.as_ref().map_or(false, |last| !value.is_news(last, self)) {
+        if !settling.is_news(&value, last.as_ref(), Instant::now(), |value, other| value.is_news(other, self)) {
             return Ok(None);
         }
         *last = Some(value.clone());

@@ -72,7 +72,8 @@ impl<V: Value> Watch<V> {
         self.subscription.refuse_in_child()?;
         while !self.subscription.shared.is_stopped() {
             let value = self.next_change()?;
-            if value.is_some() || !self.subscription.wait(end) {
+            let first = end.into_iter().chain(self.subscription.due()).min();
+            if value.is_some() || (!self.subscription.wait(first) && first == end) {
                 return Ok(value);
             }
         }
