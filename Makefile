@@ -120,7 +120,7 @@ PURE_TESTS    = $(addprefix $(BUILD)/tests/,$(notdir $(patsubst %.c,%,$(wildcard
 TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/faults.c %/socket_faults.c %/one_thread.c,$(sort $(wildcard Tests/C/support/*.c))))
 # Programs with one thread: the thread sanitizer would find nothing. one_thread.c ends a program that starts another thread.
 ONE_THREAD    = $(addprefix test-, \
-                  address address-tree bound-pair clock conffile connections entry escape first-routes \
+                  address address-tree bound-pair clock conffile connections escape first-routes \
                   flags flow flow-soak foreign-source gateways hash-tree heap lifetimes link-changes link-table \
                   link-type linkinfo local-wifi lookup-queue message neighbours next-hop path pppd \
                   question resolvconf route-ends route-filter scope sharing siphash sock-diag socket \
@@ -342,8 +342,7 @@ $(BUILD)/tests/test-flow-soak: $(FLOW_SOAK)
 $(BUILD)/tests/test-bound-pair $(BUILD)/tests/test-source-routes: $(SOCKET_FAULTS)
 
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
-$(BUILD)/tests/test-neighbours: TEST_LDFLAGS = -Wl,--wrap=neighbours_query -Wl,--wrap=first_routes_read \
-                                           -Wl,--wrap=rtnetlink_query
+$(BUILD)/tests/test-neighbours: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query
 $(BUILD)/tests/test-recheck: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_set_barrier -Wl,--wrap=rtnetlink_query
 $(BUILD)/tests/test-wait-changed: TEST_LDFLAGS = -Wl,--wrap=epoll_create1
 $(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt -Wl,--wrap=send
@@ -360,8 +359,8 @@ $(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=genetlink_open -Wl
 $(BUILD)/tests/test-vrf: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query -Wl,--wrap=rtnetlink_query_each \
                                -Wl,--wrap=rtnetlink_link_index -Wl,--wrap=source_routes_choose \
                                -Wl,--wrap=udp_route_find
-$(BUILD)/tests/test-sharing $(BUILD)/tests/test-link-changes: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query
-$(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
+$(BUILD)/tests/test-sharing $(BUILD)/tests/test-link-changes: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query -Wl,--wrap=budget_next
+$(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=budget_next -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
                                        -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-lookup: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo -Wl,--wrap=stat \
                                         -Wl,--wrap=pthread_create -Wl,--wrap=malloc -Wl,--wrap=calloc \

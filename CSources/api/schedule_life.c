@@ -194,19 +194,6 @@ static bool add_to_loop(struct schedule *schedule)
     return added;
 }
 
-/* The target will be on two loops, which may evaluate its path at different times. Returns 0 or ENOMEM. */
-static int isolate_schedules_locked(struct schedule *added)
-{
-    int error = schedule_watch_own_paths_locked(added->target);
-
-    for (struct schedule *other = added->target->state->schedules; other != NULL; other = schedule_next(other)) {
-        added->watch.can_share = false;
-        if (error == 0)
-            error = monitor_isolate(other->loop, &other->watch);
-    }
-    return error;
-}
-
 static void leave_name_monitor(struct schedule *schedule)
 {
     if (schedule_parts(schedule)->name != NULL)
@@ -248,7 +235,7 @@ int schedule_add_locked(struct schedule *schedule)
     struct SCNetworkReachability *target = schedule->target;
     struct target_state *state = target->state;
     SCRunLoopRef loop = schedule->loop;
-    int error = isolate_schedules_locked(schedule);
+    int error = schedule_watch_own_paths_locked(target);
 
     schedule->watch.active = true;
     if (error == 0 && schedule_parts(schedule)->name != NULL)

@@ -146,56 +146,21 @@ void path_evaluate(const struct address *destination, bool source_chosen, const 
         ret->flags = flags_of_usable_path(route, link);
 }
 
-static void add_expiry(struct dependencies *dependencies, uint32_t expires)
+/* 0: never. */
+static uint32_t earlier(uint32_t a, uint32_t b)
 {
-    if (expires != 0 && (dependencies->expires == 0 || expires < dependencies->expires))
-        dependencies->expires = expires;
-}
-
-/* From now on `expires` is about all lifetimes. */
-static void merge_lifetimes(struct dependencies *dependencies)
-{
-    add_expiry(dependencies, dependencies->lifetime.expires);
-    dependencies->lifetime = (struct lifetime){ 0 };
-    dependencies->many_lifetimes = true;
-}
-
-/* If only one of two routes expires, only that one counts. */
-static void add_lifetime(struct dependencies *dependencies, const struct lifetime *lifetime)
-{
-    struct lifetime *const known = &dependencies->lifetime;
-
-    if (lifetime->prefix.address.family == AF_UNSPEC)
-        return;
-    if (!dependencies->many_lifetimes && known->expires != 0 && lifetime->expires != 0 &&
-        lifetime_compare(known, lifetime) != 0)
-        merge_lifetimes(dependencies);
-    if (dependencies->many_lifetimes)
-        add_expiry(dependencies, lifetime->expires);
-    else if (known->expires == 0)
-        *known = *lifetime;
+    return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
 void dependencies_add_lifetime(struct dependencies *dependencies, const struct route *match)
 {
-    struct lifetime lifetime;
-
-    if (!route_can_expire(match))
-        return;
-    if (route_lifetime(match, &lifetime)) {
-        add_lifetime(dependencies, &lifetime);
-    } else if (match->expires != 0) {
-        merge_lifetimes(dependencies);
-        add_expiry(dependencies, match->expires);
-    }
+    dependencies->expires = earlier(dependencies->expires, match->expires);
 }
 
 void dependencies_add(struct dependencies *dependencies, const struct dependencies *more)
 {
-    add_expiry(dependencies, more->expires);
-    if (more->many_lifetimes)
-        merge_lifetimes(dependencies);
-    add_lifetime(dependencies, &more->lifetime);
+    dependencies->expires = earlier(dependencies->expires, more->expires);
+    dependencies->recheck = earlier(dependencies->recheck, more->recheck);
     if (dependencies->unknown_link == 0)
         dependencies->unknown_link = more->unknown_link;
     dependencies->any_route = dependencies->any_route || more->any_route ||
@@ -203,7 +168,6 @@ void dependencies_add(struct dependencies *dependencies, const struct dependenci
                                !address_equal(&dependencies->outer, &more->outer));
     if (dependencies->outer.family == AF_UNSPEC)
         dependencies->outer = more->outer;
-    dependencies->pppd = dependencies->pppd || more->pppd;
 }
 
 void path_apply_outer(struct path *path, const struct address *remote, const struct path *outer)

@@ -8,20 +8,12 @@
 
 /* What a path depends on, besides the routes to its destination. */
 struct dependencies {
-    uint32_t expires;         /* USER_HZ ticks until the path is stale, apart from `lifetime`; 0: never */
-    struct lifetime lifetime; /* of the IPv6 route */
-    bool many_lifetimes;      /* several, or one that cannot be shared: `expires` is the earliest end */
-    uint32_t unknown_link;    /* the flags may change when this link's type is known; 0: there is none */
-    struct address outer;     /* the remote address of a tunnel; AF_UNSPEC: there is none */
-    bool any_route;           /* every route matters: there are several remote addresses */
-    bool pppd;                /* the database of pppd(8) matters */
+    uint32_t expires;      /* USER_HZ ticks until an IPv6 route ends; 0: never */
+    uint32_t recheck;      /* seconds after which the path is stale, as nothing announces a change; 0: never */
+    uint32_t unknown_link; /* the flags may change when this link's type is known; 0: there is none */
+    struct address outer;  /* the remote address of a tunnel; AF_UNSPEC: there is none */
+    bool any_route;        /* every route matters: there are several remote addresses */
 };
-
-static inline bool dependencies_have_lifetime(const struct dependencies *dependencies)
-{
-    return dependencies->expires != 0 || dependencies->lifetime.prefix.address.family != AF_UNSPEC ||
-           dependencies->many_lifetimes;
-}
 
 /* Whether the next hop responds, for targets that report it. */
 enum path_hop {
@@ -83,7 +75,7 @@ void path_evaluate_local(const struct link *link, struct path *ret);
 /* Applies the path of a tunnel's own packets to a path through the tunnel. `remote` is the tunnel's remote address. */
 void path_apply_outer(struct path *path, const struct address *remote, const struct path *outer);
 
-/* Adds the lifetime of a route on the path: the reply to a query with RTM_F_FIB_MATCH. */
+/* Adds the end of a route on the path: the reply to a query with RTM_F_FIB_MATCH. */
 void dependencies_add_lifetime(struct dependencies *dependencies, const struct route *match);
 
 /* Adds the dependencies in `more`. */

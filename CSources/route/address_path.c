@@ -13,7 +13,8 @@
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
 
-#define LEG_LIMIT 16 /* usable legs of one route that are tried */
+#define LEG_LIMIT    16 /* usable legs of one route that are tried */
+#define PPPD_SECONDS 2  /* nothing announces a change of pppd's database */
 
 /* For a local address, RTM_F_FIB_MATCH returns the interface that has the address, but packets go over loopback. */
 static uint32_t outgoing_index(struct route_query *query, const struct route *route)
@@ -147,7 +148,7 @@ static int follow_ppp(struct pppd *pppd, const char *name, struct path *path)
     if (link->modem)
         path->flags |= kSCNetworkReachabilityFlagsIsWWAN;
     if (pppd->has_database)
-        dependencies_add(&path->dependencies, &(struct dependencies){ .pppd = true });
+        dependencies_add(&path->dependencies, &(struct dependencies){ .recheck = PPPD_SECONDS });
     return 0;
 }
 

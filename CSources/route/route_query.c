@@ -270,8 +270,7 @@ const struct link *route_query_link(struct route_query *query, uint32_t index)
 
 void route_query_recheck_after(struct path *path, uint32_t seconds)
 {
-    dependencies_add(&path->dependencies,
-                     &(struct dependencies){ .expires = seconds * (uint32_t)sysconf(_SC_CLK_TCK) });
+    dependencies_add(&path->dependencies, &(struct dependencies){ .recheck = seconds });
 }
 
 /* ---- Interface and local address -------------------------------------------------------------------------------- */
