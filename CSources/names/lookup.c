@@ -2,13 +2,22 @@
 /*
  * The threads that call getaddrinfo(3), and the look-ups that wait for them. getaddrinfo can neither be cancelled nor
  * given a time limit: with a silent server it takes many seconds. So detached threads call it, one for each look-up
- * that may start, at most 128. A thread takes the next look-up when its own has ended, and ends if none may start.
+ * that may start, at most 64. A thread takes the next look-up when its own has ended, and ends if none may start.
  *
- * The rule, which lookup_queue.c keeps: **a name that gets no reply delays no other.** Names have an *account*: that of
- * their domain, which is the name without its first label, in its namespace; as a rule, one server has all names of a
- * domain. Names that failed or were slow the last time have another one. An account may have at most half of the look-ups
- * that the others leave: the first 43 of 128, the second 28, and so on. So there is always a place for another domain.
- * Accounts take turns, and in each, first look-ups start before repeated ones.
+ * The rule, which lookup_queue.c keeps: **a name that gets no reply delays no other.**
+ *
+ * - The *domain* of a name is the name without its first label, in its namespace. As a rule, one server has all names
+ *   of a domain.
+ * - A look-up is *trusted* or *doubtful*. Doubtful are those of a domain of which no name was answered yet, or whose
+ *   last trusted look-up was slow (it took more than 500 ms); those of a name that failed or was slow the last time;
+ *   and all that have become slow.
+ * - Doubtful look-ups start only while they are fewer than half of the 64. So trusted ones always find a thread.
+ * - Of these 32, a domain has at most half of what the other domains leave: a silent domain has 16, the second one 8.
+ *   So a domain that is new finds a thread, too. Names that failed have a share of their own: they do not delay the
+ *   other names of their domain.
+ * - Of the trusted look-ups, 16 of one domain start at once. Each quick answer lets one more start. So a living domain
+ *   doubles its speed in each round trip, up to 64, and one that falls silent has few threads when that is noticed.
+ * - First look-ups start before repeated ones, and those before names that failed. Domains take turns.
  *
  * There is one look-up of a name and address family in a namespace at a time, and all who want these wait for it. If a
  * thread cannot be started, the name waits for those that there are.
@@ -30,7 +39,6 @@
 #include "base/siphash.h"
 
 #define THREAD_NAME "reach-resolver"
-#define SLOW        (SECOND / 2)
 
 /* One look-up, shared by all who wait for the name and family in the namespace. It has one owner: the queue, then the
  * thread that took it. A queued look-up is freed with its last waiter; one under way is freed when getaddrinfo
@@ -110,7 +118,7 @@ static struct lookup *lookup_create(struct netns *netns, const char *name, int f
     lookup->netns = netns;
     lookup->family = (sa_family_t)family;
     lookup->tree_node.hash = hash_text(netns, name, size - 1);
-    lookup->turn.is_first = kind == LOOKUP_FIRST;
+    lookup->turn.kind = (uint8_t)kind;
     list_init(&lookup->turn.node);
     list_init(&lookup->waiters);
     memcpy(lookup->name, name, size);
@@ -133,20 +141,21 @@ static struct lookup *find_lookup_locked(const struct lookup *wanted)
     return node == NULL ? NULL : container_of(node, struct lookup, tree_node);
 }
 
-static void add_to_pool_locked(struct lookup *lookup, struct lookup_account *account)
+static void add_to_pool_locked(struct lookup *lookup, struct lookup_domain *domain)
 {
     hash_tree_add(&pool.lookups, &lookup->tree_node);
-    lookup->turn.account = account;
+    lookup->turn.domain = domain;
+    domain->references++;
     lookup_queue_add(&pool.queue, &lookup->turn);
 }
 
 /* The look-up is not under way, or was ended. Returns what lookup_queue_release returns. */
-static struct lookup_account *remove_from_pool_locked(struct lookup *lookup)
+static struct lookup_domain *remove_from_pool_locked(struct lookup *lookup)
 {
     hash_tree_remove(&pool.lookups, &lookup->tree_node);
     if (!lookup->turn.running)
         lookup_queue_remove(&pool.queue, &lookup->turn);
-    return lookup_queue_release(&pool.queue, lookup->turn.account);
+    return lookup_queue_release(&pool.queue, lookup->turn.domain);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
@@ -187,9 +196,9 @@ static void deliver_result(struct lookup *lookup, const struct lookup_result *re
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */
 
 /* Returns the next look-up for a thread. NULL: it must end. */
-static struct lookup *begin_next_locked(void)
+static struct lookup *begin_next_locked(int64_t now)
 {
-    struct lookup *lookup = lookup_of_turn(lookup_queue_begin(&pool.queue));
+    struct lookup *lookup = lookup_of_turn(lookup_queue_begin(&pool.queue, now));
 
     if (lookup == NULL) {
         pool.threads--;
@@ -200,16 +209,17 @@ static struct lookup *begin_next_locked(void)
     return lookup;
 }
 
-/* The first look-up of a new thread, which was started for this account. */
-static struct lookup *begin_first(struct lookup_account *account)
+/* The first look-up of a new thread, which was started for this domain. */
+static struct lookup *begin_first(struct lookup_domain *domain)
 {
-    struct lookup_account *unused;
+    const int64_t now = clock_now();
+    struct lookup_domain *unused;
     struct lookup *lookup;
 
     process_lock();
-    lookup_queue_arrive(&pool.queue, account);
-    lookup = begin_next_locked();
-    unused = lookup_queue_release(&pool.queue, account);
+    lookup_queue_arrive(&pool.queue, domain);
+    unused = lookup_queue_release(&pool.queue, domain);
+    lookup = begin_next_locked(now);
     process_unlock();
     free(unused);
     return lookup;
@@ -219,15 +229,16 @@ static struct lookup *begin_first(struct lookup_account *account)
  * before its result is delivered, so that a later lookup_start begins a new one. */
 static struct lookup *end_and_begin_next(struct lookup *lookup, struct lookup_result *result)
 {
-    struct lookup_account *unused;
+    const int64_t now = clock_now();
+    struct lookup_domain *unused;
     struct lookup *next;
 
     process_lock();
-    lookup_queue_end(&pool.queue, &lookup->turn);
+    result->slow = lookup_queue_end(&pool.queue, &lookup->turn, result->outcome != LOOKUP_FAILED, now);
     unused = remove_from_pool_locked(lookup);
     result->outdated = lookup->outdated;
     result->in_pause = lookup->in_pause;
-    next = begin_next_locked();
+    next = begin_next_locked(now);
     process_unlock();
     free(unused);
     return next;
@@ -238,12 +249,10 @@ static struct lookup *run_lookup(struct lookup *lookup)
 {
     struct found_address items[RESOLVER_ADDRESSES_LIMIT];
     struct lookup_result result = { .outcome = LOOKUP_FAILED, .items = items };
-    const int64_t began = clock_now();
     struct lookup *next;
 
     if (netns_enter(lookup->netns) == 0)
         resolver_resolve(lookup->name, lookup->family, &result);
-    result.slow = clock_now() - began > SLOW;
     next = end_and_begin_next(lookup, &result);
     deliver_result(lookup, &result);
     return next;
@@ -267,12 +276,13 @@ static void *run_thread(void *domain)
 /* Starts a thread if a look-up may start for which none is coming. Returns 0, an errno, or NOT_NEEDED. */
 static int add_thread(void)
 {
-    struct lookup_account *domain = NULL, *unused = NULL;
+    const int64_t now = clock_now();
+    struct lookup_domain *domain = NULL, *unused = NULL;
     int error;
 
     process_lock();
     if (pool.threads < LOOKUP_LIMIT)
-        domain = lookup_queue_call_thread(&pool.queue);
+        domain = lookup_queue_call_thread(&pool.queue, now);
     pool.threads += domain != NULL;
     process_unlock();
     if (domain == NULL)
@@ -301,27 +311,27 @@ static void add_waiter_locked(struct lookup *lookup, struct lookup_waiter *waite
 }
 
 /* Consumes `fresh`. It is queued, unless there is a look-up of the same name and family: then the waiter joins that
- * one. Consumes `account`. */
-static void join_or_queue(struct lookup *fresh, bool is_doubted, struct lookup_account *account,
-                          struct lookup_waiter *waiter)
+ * one. Consumes `fresh_domain`, which is NULL if the waiter has a domain already. */
+static void join_or_queue(struct lookup *fresh, struct lookup_domain *fresh_domain, struct lookup_waiter *waiter)
 {
-    const uint64_t hash = hash_domain(fresh->netns, fresh->name) + is_doubted;
-    struct lookup_account *unused = account;
     struct lookup *lookup;
 
     process_lock();
     prepare_pool_locked();
+    if (waiter->domain == NULL)
+        waiter->domain = lookup_queue_domain(&pool.queue, hash_domain(fresh->netns, fresh->name), fresh_domain);
+    if (waiter->domain == fresh_domain)
+        fresh_domain = NULL;
     lookup = find_lookup_locked(fresh);
-    if (lookup == NULL) {
-        lookup = fresh;
-        add_to_pool_locked(lookup, lookup_queue_account(&pool.queue, hash, account));
-        unused = lookup->turn.account == account ? NULL : account;
-    }
+    if (lookup == NULL)
+        add_to_pool_locked(lookup = fresh, waiter->domain);
+    else if (!lookup->turn.running)
+        lookup_queue_raise(&pool.queue, &lookup->turn, (enum lookup_kind)fresh->turn.kind);
     add_waiter_locked(lookup, waiter);
     process_unlock();
     if (lookup != fresh)
         waiter->spare = fresh;
-    free(unused);
+    free(fresh_domain);
 }
 
 /* What lookup_start returns after add_thread has returned `error`. Each thread that has started looks into the queue
@@ -344,15 +354,17 @@ static int status_of_waiter(const struct lookup_waiter *waiter, int error)
 int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind, struct lookup_waiter *waiter)
 {
     struct lookup *lookup = lookup_create(netns, name, family, kind, waiter);
-    struct lookup_account *account = malloc(sizeof *account);
+    struct lookup_domain *domain = NULL;
     int status;
 
-    if (lookup == NULL || account == NULL) {
-        free(account);
+    if (waiter->domain == NULL)
+        domain = malloc(sizeof *domain);
+    if (lookup == NULL || (waiter->domain == NULL && domain == NULL)) {
+        free(domain);
         waiter->spare = lookup;
         return ENOMEM;
     }
-    join_or_queue(lookup, kind == LOOKUP_DOUBTED, account, waiter);
+    join_or_queue(lookup, domain, waiter);
     status = status_of_waiter(waiter, add_thread());
     if (status != 0 && status != EINPROGRESS)
         lookup_cancel(waiter);
@@ -363,20 +375,22 @@ void lookup_mark_outdated(const struct netns *netns, bool in_pause)
 {
     process_lock();
     prepare_pool_locked();
-    list_for_each(node, &pool.queue.running) {
-        struct lookup *lookup = lookup_of_turn(container_of(node, struct lookup_turn, node));
+    for (size_t i = 0; i < 2; i++) {
+        list_for_each(node, &pool.queue.running[i]) {
+            struct lookup *lookup = lookup_of_turn(container_of(node, struct lookup_turn, node));
 
-        if (lookup->netns != netns)
-            continue;
-        lookup->in_pause = lookup->in_pause || in_pause;
-        lookup->outdated = lookup->outdated || !in_pause;
+            if (lookup->netns != netns)
+                continue;
+            lookup->in_pause = lookup->in_pause || in_pause;
+            lookup->outdated = lookup->outdated || !in_pause;
+        }
     }
     process_unlock();
 }
 
 void lookup_cancel(struct lookup_waiter *waiter)
 {
-    struct lookup_account *unused = NULL;
+    struct lookup_domain *unused[2] = { NULL };
     struct lookup *lookup;
     bool is_last = false;
 
@@ -388,10 +402,14 @@ void lookup_cancel(struct lookup_waiter *waiter)
         list_remove(&waiter->node);
         is_last = !lookup->turn.running && list_is_empty(&lookup->waiters);
         if (is_last)
-            unused = remove_from_pool_locked(lookup);
+            unused[0] = remove_from_pool_locked(lookup);
     }
+    if (waiter->domain != NULL)
+        unused[1] = lookup_queue_release(&pool.queue, waiter->domain);
+    waiter->domain = NULL;
     process_unlock();
-    free(unused);
+    free(unused[0]);
+    free(unused[1]);
     if (!is_last)
         return;
     free(waiter->spare); /* if it joined a look-up of another waiter */

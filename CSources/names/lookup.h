@@ -31,6 +31,7 @@ struct lookup_waiter {
     const struct lookup_waiter_type *type;
     struct lookup *lookup;        /* NULL: does not wait */
     struct lookup *spare;         /* memory of a cancelled look-up, for the next; or NULL */
+    struct lookup_domain *domain; /* a reference, from the first lookup_start until lookup_cancel; or NULL */
     unsigned turn;                /* lookup_cancel increments it */
 };
 
@@ -46,7 +47,8 @@ int lookup_start(struct netns *netns, const char *name, int family, enum lookup_
  * `in_pause`: the change counts at the end of the pause. The look-ups are repeated then. */
 void lookup_mark_outdated(const struct netns *netns, bool in_pause);
 
-/* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. */
+/* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. The waiter forgets
+ * its domain; the library does so with the last name of the domain. */
 void lookup_cancel(struct lookup_waiter *waiter);
 
 /* Frees what a waiter that does not wait keeps. */
