@@ -134,7 +134,7 @@ static const struct simulated_route *find_in_table(const struct simulated_state 
 
 static uint8_t last_byte(const struct address *address)
 {
-    return address->bytes[address_length(address) - 1];
+    return address->bytes[address->family == AF_INET ? 3 : 15];
 }
 
 /* By its last byte, an address has a table before "main", and one after it. */
@@ -197,12 +197,23 @@ struct simulated_answer simulated_evaluate(const struct simulated_state *state, 
     return answer;
 }
 
-/* The kernel rounds down: so a route seems to have no end in its last tick. */
-static uint32_t ticks_left(const struct simulated_route *route)
+/* The kernel rounds down: so a route seems to have no end in its last tick. The library looks again if the answer before
+ * had an end. If an answer first names the route in its last tick, nothing does, so that does not happen here. */
+static uint32_t ticks_left(const struct simulated_route *route, const struct address *address)
 {
+    const uint64_t mask = UINT64_C(1) << (last_byte(address) + 32 * address->bytes[address->family == AF_INET ? 2 : 14]);
+    uint64_t *const seen = address->family == AF_INET6 && route != NULL ? route->seen : NULL;
+    uint32_t ticks;
+
+    for (size_t i = 0; i < SIMULATED_ROUTES; i++)
+        if (address->family == AF_INET6 && simulated.now.routes[i].seen != NULL && simulated.now.routes[i].seen != seen)
+            *simulated.now.routes[i].seen &= ~mask;
     if (route == NULL || route->end == NEVER)
         return 0;
-    return (uint32_t)((route->end - simulated.clock) / (SECOND / sysconf(_SC_CLK_TCK)));
+    ticks = (uint32_t)((route->end - simulated.clock) / (SECOND / sysconf(_SC_CLK_TCK)));
+    if (ticks > 0)
+        *seen |= mask;
+    return (*seen & mask) != 0 ? ticks : 1;
 }
 
 /* ---- Messages --------------------------------------------------------------------------------------------------- */
@@ -290,6 +301,8 @@ void simulated_finish(void)
 
     simulated.rest.exists = false;
     simulated.version += rest.exists;
+    if (rest.exists && rest.is_late)
+        simulated.late = simulated.clock;
     if (rest.exists && rest.changes)
         simulated.now = rest.state;
     if (rest.exists && rest.sends)
@@ -442,7 +455,7 @@ WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_reque
         ret->legs = route->kind == KIND_MULTIPATH ? legs : NULL;
         ret->has_gateway = route->gateway != 0;
         ret->has_nexthop_object = route->object != 0;
-        ret->expires = ticks_left(route);
+        ret->expires = ticks_left(route, &request->destination);
     }
     interrupt();
     return fails() ? ENOBUFS : route == NULL ? EHOSTUNREACH : 0;
@@ -463,10 +476,12 @@ WRAP(int, full_path_evaluate, struct rtnetlink *rtnetlink, struct netns *netns, 
                           .gateway = answer.gateway,
                           .destination = question->destination };
     ret->dependencies.outer = answer.outer;
-    for (size_t i = 0; i < questions->count; i++)
-        dependencies_add(&ret->dependencies,
-                         &(struct dependencies){
-                             .expires = ticks_left(look_up(state, &questions->items[i].destination)) });
+    for (size_t i = 0; i < questions->count; i++) {
+        const struct address *destination = &questions->items[i].destination;
+        const struct dependencies more = { .expires = ticks_left(look_up(state, destination), destination) };
+
+        dependencies_add(&ret->dependencies, &more);
+    }
     interrupt();
     if (!fails())
         return 0;

@@ -35,6 +35,7 @@ struct simulated_route {
     uint8_t gateway;                /* its number; 0: none */
     uint8_t object;                 /* of its nexthop; 0: none */
     int64_t end;                    /* NEVER: none */
+    uint64_t *seen;                 /* which addresses have seen that it ends; not of this state */
     struct address_prefix prefix;
 };
 
@@ -67,6 +68,7 @@ extern struct simulated_kernel {
     bool has_rules;
     int64_t clock, processor; /* nanoseconds */
     int64_t query_takes, query_costs; /* of both */
+    int64_t late;                     /* when the kernel last finished a change late */
     struct simulated_rest rest;
     unsigned faults;          /* of so many queries and allocations, one fails; 0: none */
     unsigned queries, asked;  /* asked: since the last path was accepted */
