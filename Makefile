@@ -371,8 +371,8 @@ $(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=genetlink_open -Wl
 $(BUILD)/tests/test-vrf: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query -Wl,--wrap=rtnetlink_query_each \
                                -Wl,--wrap=rtnetlink_link_index -Wl,--wrap=source_routes_choose \
                                -Wl,--wrap=udp_route_find
-$(BUILD)/tests/test-sharing $(BUILD)/tests/test-link-changes: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query
-$(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
+$(BUILD)/tests/test-sharing $(BUILD)/tests/test-link-changes: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query -Wl,--wrap=budget_next
+$(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=budget_next -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
                                        -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-lookup: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo -Wl,--wrap=stat \
                                         -Wl,--wrap=pthread_create -Wl,--wrap=malloc -Wl,--wrap=calloc \

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of targets, and the wake-ups and queries that changes cost. `make bench` measures times. The limits are
- * today's costs. Lower a limit when a cost falls. Never raise one. */
+/* The memory of targets, and the wake-ups and queries that changes cost. `make bench` measures times. The limits are in
+ * support/limits.h. */
 #include <linux/fib_rules.h>
 #include <malloc.h>
 
 #include "support/crowd.h"
 #include "support/idle.h"
+#include "support/limits.h"
 
 enum { TARGETS = 1000, STORM = 1000 };
-
-enum { IDLE_BYTES = 96, SCHEDULED_BYTES = 584, ONLY_QUERIES = 1, RULE_QUERIES = 1, DEFAULT_QUERIES = 24 };
 
 UNIT(.setup = crowd_begin, .teardown = crowd_end)
 

@@ -4,9 +4,8 @@
 #include <malloc.h>
 
 #include "names/resolver.h"
+#include "support/limits.h"
 #include "support/names.h"
-
-#define KEPT_LIMIT (64 * 1024) /* bytes that one target may keep, with its look-up */
 
 static struct watcher watcher, other;
 
@@ -32,7 +31,7 @@ static void resolve(const char *name, SCNetworkReachabilityFlags flags)
     NAMES_RESOLVE(&watcher, name, flags);
     names_await_no_thread();
     if (!unit_is_under(NULL)) /* a tool has an allocator of its own */
-        assert_in_range(bytes_in_use(), 0, before + KEPT_LIMIT);
+        assert_in_range(bytes_in_use(), 0, before + RESOLVED_BYTES);
     watcher_stop(&watcher);
     NAMES_RESOLVE(&watcher, "v4only.test", R);
 }

@@ -43,8 +43,8 @@ TEST(a_failed_query_is_retried_though_others_succeed)
     struct watcher watcher;
 
     namespace_ip("route add 203.0.113.0/24 via 192.0.2.1"); /* another route: the targets do not share */
-    watcher_start(&watcher, expect_target("198.51.100.1"));
-    SCOPED_TARGET other = expect_target("203.0.113.2");
+    watcher_start(&watcher, expect_target("203.0.113.2")); /* it is queried first: the default route is for all */
+    SCOPED_TARGET other = expect_target("198.51.100.1");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     assert_int_equal(watcher_pass(&watcher), 0);
     namespace_ip("route del default; route del 203.0.113.0/24");
@@ -348,7 +348,7 @@ TEST(each_slice_of_a_round_waits_for_the_barrier)
     faults_send = send_and_count_barriers;
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     faults_send = NULL;
-    assert_int_equal(barriers, 3);
+    assert_int_equal(barriers, 3 + 1); /* one when the filter is opened for messages about the gateway */
     for (size_t i = 0; i < SLICED; i++) {
         assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
         SCNetworkReachabilityRelease(targets[i]);
@@ -366,7 +366,7 @@ static ssize_t fail_once(int fd, const void *bytes, size_t length, int flags)
 
 TEST(a_query_after_a_failed_one_waits_for_the_barrier)
 {
-    SCNetworkReachabilityRef targets[2] = { expect_target("198.51.100.1"), expect_target("203.0.113.2") };
+    SCNetworkReachabilityRef targets[2] = { expect_target("203.0.113.2"), expect_target("198.51.100.1") };
     SCOPED_LOOP loop = SCRunLoopCreate();
 
     namespace_ip("route add 203.0.113.0/24 via 192.0.2.1"); /* another route: the targets do not share */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes of links, with many targets. A change costs queries only for the targets that it can affect, and these get
- * their new flags. */
+/* Changes of links, with many targets. A change costs queries at once only for the targets that it can affect, and these
+ * get their new flags. Sweeps have time without a limit, or none. */
 #include "kernel/rtnetlink.h"
 #include "support/crowd.h"
+#include "support/limits.h"
 #include "support/namespace.h"
+#include "support/sweeps.h"
 
-enum { TARGETS = 200, FEW = 16, MANY = 20 * TARGETS };
+enum { TARGETS = 200, FEW = 2 * FEW_QUERIES, MANY = 20 * TARGETS };
 
 #define GATEWAY       "192.0.2.1"
 #define OTHER_GATEWAY "203.0.113.1"
@@ -24,6 +26,7 @@ WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_reque
 static void begin(void)
 {
     at_query = NULL;
+    sweeps_are_off = false;
     crowd_begin();
 }
 
@@ -57,6 +60,15 @@ static void expect_all_over(const char *name)
         assert_string_equal(expect_path_of(crowd.targets[i]).interfaceName, name);
 }
 
+/* So many queries at once, and so many by the sweeps of each message about a link. Each has a second look. */
+static void expect_no_changes(unsigned at_once)
+{
+    sweeps_are_off = true;
+    expect_changes(0, at_once);
+    sweeps_are_off = false;
+    expect_changes(0, SWEPT_QUERIES * TARGETS);
+}
+
 /* ---- Other links ------------------------------------------------------------------------------------------------ */
 
 /* As on a host whose containers come and go. */
@@ -71,23 +83,31 @@ static void let_other_links_come_and_go(void)
     namespace_ip("link delete dev e; link delete dev bridge0");
 }
 
-TEST(a_link_that_no_target_uses_costs_no_query)
+TEST(a_link_that_no_target_uses_costs_no_query_but_a_sweep)
 {
     begin_ipv4();
     let_other_links_come_and_go();
-    expect_changes(0, FEW); /* an IPv4 address was deleted */
+    expect_no_changes(0);
     namespace_ip("link add name c type veth peer name d; address add 203.0.113.2/24 dev c");
     namespace_set_carrier("d", "c", false);
     namespace_ip("link set dev d up");
     namespace_set_carrier("d", "c", true);
-    AFTER("link set dev c mtu 1400", expect_changes(0, 0));
+    AFTER("link set dev c mtu 1400", expect_no_changes(0));
+}
+
+/* They share: a sweep takes a few queries. */
+TEST(a_sweep_costs_few_queries)
+{
+    begin_ipv4();
+    let_other_links_come_and_go();
+    expect_changes(0, FEW);
 }
 
 TEST(without_a_route_no_link_costs_a_query)
 {
     crowd_watch_ipv4(TARGETS);
     namespace_ip("link add name c type veth peer name d; link set dev c up; link set dev d up");
-    AFTER("link set dev a mtu 1400", expect_changes(0, 0));
+    AFTER("link set dev a mtu 1400", expect_no_changes(0));
     crowd_route(true, "198.51.0.0/16", GATEWAY);
     expect_changes(TARGETS, MANY);
     crowd_expect_all(R);
@@ -116,7 +136,8 @@ TEST(while_targets_are_evaluated_another_link_affects_few_of_them)
     namespace_add_second_pair();
     crowd_watch_ipv6(CROWD_LIMIT);
     at_query = change_other_link;
-    AFTER("address add 2001:db8:99::1/64 dev c nodad", expect_changes(0, EVERY * CHANGES / 2));
+    sweeps_are_off = true;
+    AFTER("address add 2001:db8:99::1/64 dev c nodad", expect_changes(0, FEW));
 }
 
 TEST(after_their_route_has_gone_no_link_costs_a_query)
@@ -129,7 +150,7 @@ TEST(after_their_route_has_gone_no_link_costs_a_query)
         crowd_route(false, "198.51.0.0/16", GATEWAY);
         expect_changes(TARGETS, FEW);
         namespace_ip("link set dev a mtu %u", 1400 + i);
-        expect_changes(0, 0);
+        expect_no_changes(0);
     }
     crowd_route(true, "0.0.0.0/0", GATEWAY);
     expect_changes(TARGETS, FEW + 2 * TARGETS);
@@ -150,7 +171,7 @@ TEST(a_link_that_comes_costs_few_queries_if_ipv6_packets_are_forwarded)
     namespace_sysctl("net.ipv6.conf.all.forwarding", "1");
     crowd_route(true, "::/0", "2001:db8::1");
     crowd_watch_ipv6(TARGETS);
-    AFTER("link add name c type veth peer name d; link set dev c up; link set dev d up", expect_changes(0, 2 * FEW));
+    AFTER("link add name c type veth peer name d; link set dev c up; link set dev d up", expect_no_changes(0));
 }
 
 /* ---- The targets' link ------------------------------------------------------------------------------------------ */
@@ -355,8 +376,10 @@ TEST(a_hidden_ipv6_route_whose_gateway_responds_again_returns_with_the_next_chan
     begin_with_hidden_route();
     namespace_ip("neighbour replace 2001:db8:c::1 dev c lladdr 02:00:00:00:00:01 nud reachable extern_learn");
     namespace_ip("-6 route add 2001:db8:2::/64 dev a");
+    sweeps_are_off = true; /* the new route has one */
     crowd_watch(TARGETS, "2001:db8:2::7");
     assert_int_equal(crowd_settle(), 0);
+    sweeps_are_off = false;
     AFTER("link set dev b mtu 1400", expect_changes(64, MANY));
 }
 
@@ -416,9 +439,9 @@ TEST(a_link_that_falls_costs_few_queries_if_ipv6_packets_are_forwarded)
     crowd_route(true, "::/0", "2001:db8::1");
     crowd_watch_ipv6(TARGETS);
     namespace_set_carrier("c", "d", false);
-    expect_changes(0, FEW);
-    AFTER("link delete dev c", expect_changes(0, 2 * FEW));
-    AFTER("link set dev a down", expect_changes(TARGETS, FEW));
+    expect_no_changes(0);
+    AFTER("link delete dev c", expect_no_changes(0));
+    AFTER("link set dev a down", expect_changes(TARGETS, SWEPT_QUERIES * TARGETS));
     crowd_expect_all(0);
 }
 
@@ -518,7 +541,7 @@ TEST(a_link_costs_no_query_after_routes_are_no_longer_ignored)
     begin_ipv4();
     namespace_sysctl("net.ipv4.conf.a.ignore_routes_with_linkdown", "0");
     (void)crowd_settle();
-    AFTER("link set dev c mtu 1400", expect_changes(0, 0));
+    AFTER("link set dev c mtu 1400", expect_no_changes(0));
 }
 
 /* ---- Targets that share with none ------------------------------------------------------------------------------- */
@@ -541,18 +564,18 @@ static void watch_own(const struct own_row *row)
     (void)crowd_settle();
 }
 
-/* The first one shows that they depend on none but their own. */
-TEST_EACH(a_container_that_comes_and_goes_costs_few_queries, own_rows)
+TEST_EACH(a_container_that_comes_and_goes_costs_no_query_but_those_of_sweeps, own_rows)
 {
     crowd_route(true, "0.0.0.0/0", GATEWAY);
     watch_own(row);
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 2; i++) {
+        sweeps_are_off = i == 0;
         queries = 0;
         namespace_ip("link add name x type veth peer name y; link set dev x up; address add 10.7.0.1/24 dev x");
         (void)crowd_settle();
         namespace_ip("link delete dev x");
         (void)crowd_settle();
-        assert_in_range(queries, 0, i == 0 ? MANY : FEW);
+        assert_in_range(queries, 0, i == 0 ? 0 : 2 * SWEPT_QUERIES * TARGETS);
     }
     namespace_ip("link set dev a down");
     (void)crowd_settle();
@@ -618,16 +641,15 @@ static void let_a_container_come_and_go(void)
     (void)crowd_settle();
 }
 
-/* The first ones show that they depend on none but their own. */
-TEST_EACH(a_container_costs_ipv6_targets_few_queries, ipv6_rows)
+TEST_EACH(a_container_costs_ipv6_targets_no_query_but_those_of_sweeps, ipv6_rows)
 {
     watch_ipv6(row);
-    let_a_container_come_and_go();
-    let_a_container_come_and_go();
-    queries = 0;
-    let_a_container_come_and_go();
-    let_a_container_come_and_go();
-    assert_in_range(queries, 0, FEW);
+    for (unsigned i = 0; i < 2; i++) {
+        sweeps_are_off = i == 0;
+        queries = 0;
+        let_a_container_come_and_go();
+        assert_in_range(queries, 0, i == 0 ? 0 : 2 * SWEPT_QUERIES * TARGETS);
+    }
 }
 
 static void expect_flags_of_all(SCNetworkReachabilityFlags flags)
