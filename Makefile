@@ -349,8 +349,7 @@ $(BUILD)/tests/test-bound-pair $(BUILD)/tests/test-source-routes: $(SOCKET_FAULT
 $(BUILD)/tests/test-answers-random $(BUILD)/tests/test-sweeps: $(SIMULATION)
 
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
-$(BUILD)/tests/test-neighbours: TEST_LDFLAGS = -Wl,--wrap=neighbours_query -Wl,--wrap=first_routes_read \
-                                           -Wl,--wrap=rtnetlink_query
+$(BUILD)/tests/test-neighbours: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query
 $(BUILD)/tests/test-recheck: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_set_barrier -Wl,--wrap=rtnetlink_query
 $(BUILD)/tests/test-wait-changed: TEST_LDFLAGS = -Wl,--wrap=epoll_create1
 $(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt -Wl,--wrap=send

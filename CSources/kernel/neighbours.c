@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <linux/neighbour.h>
-#include <poll.h>
 #include <stdlib.h>
 
 /* ---- One -------------------------------------------------------------------------------------------------------- */
@@ -104,22 +103,5 @@ bool neighbours_any_failed(struct rtnetlink *rtnetlink)
     return netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, check_neighbour,
                             &failed) != 0 ||
            failed;
-}
-
-static void ignore(void *info, const struct nlmsghdr *header)
-{
-    (void)info, (void)header;
-}
-
-/* recv(2) with MSG_PEEK would take the error for lost messages. */
-bool neighbours_are_current(struct rtnetlink *rtnetlink)
-{
-    _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    struct pollfd polled = { .fd = rtnetlink->events.socket.fd, .events = POLLIN };
-
-    message_put_barrier(request, 0);
-    return netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, ignore, NULL) ==
-               ENODEV &&
-           poll(&polled, 1, 0) == 0;
 }
 #endif

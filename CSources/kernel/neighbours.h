@@ -29,8 +29,4 @@ int neighbour_socket_query(struct neighbour_socket *socket, bool open, uint32_t 
  * known. Only the thread that handles events calls it: it waits for RTNL. */
 bool neighbours_any_failed(struct rtnetlink *rtnetlink);
 
-/* Whether no message of the kernel's is unread, also about a change that it is making. What was read before is as old
- * as the messages that were read. */
-bool neighbours_are_current(struct rtnetlink *rtnetlink);
-
 #endif

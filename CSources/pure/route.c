@@ -140,42 +140,4 @@ bool route_is_link_multicast(const struct route *route)
     return route->family == AF_INET6 && route->type == RTN_MULTICAST && route->prefix_length == 8 &&
            route->protocol == RTPROT_KERNEL;
 }
-
-/* Router advertisements change routes of these two protocols. The kernel also lets ip(8) change the lifetime of any
- * route that expires. */
-bool route_can_expire(const struct route *route)
-{
-    if (route->family != AF_INET6)
-        return false;
-    return route->expires != 0 ||
-           (route->type == RTN_UNICAST && (route->protocol == RTPROT_RA || route->protocol == RTPROT_KERNEL));
-}
-
-bool route_lifetime(const struct route *route, struct lifetime *ret)
-{
-    *ret = (struct lifetime){
-        .prefix = route_prefix(route),
-        .gateway = route->gateway,
-        .table = route->table,
-        .oif = route->oif,
-        .expires = route->expires,
-    };
-    return route->legs == NULL && route->oif != 0 && route->source_length == 0;
-}
-
-static int compare_numbers(uint32_t a, uint32_t b)
-{
-    return (a > b) - (a < b);
-}
-
-int lifetime_compare(const struct lifetime *a, const struct lifetime *b)
-{
-    int order = memcmp(&a->prefix, &b->prefix, sizeof a->prefix);
-
-    if (order == 0)
-        order = memcmp(&a->gateway, &b->gateway, sizeof a->gateway);
-    if (order == 0)
-        order = compare_numbers(a->table, b->table);
-    return order == 0 ? compare_numbers(a->oif, b->oif) : order;
-}
 #endif

@@ -36,15 +36,6 @@ struct route_request {
     bool fib_match; /* return the route that matches, not the way that a packet takes */
 };
 
-/* An IPv6 route, and how long it lasts. A router advertisement can change that. The kernel sends no message about the
- * route then. */
-struct lifetime {
-    struct address_prefix prefix; /* AF_UNSPEC: there is no such route */
-    struct address gateway;       /* two routers can have a route with the same prefix */
-    uint32_t table, oif;
-    uint32_t expires; /* USER_HZ ticks; 0: never, so far */
-};
-
 /* Parses the attributes of an RTM_NEWROUTE or RTM_DELROUTE. The caller has set the fields from its header. */
 void route_parse_attributes(struct attribute_walk walk, struct route *route);
 
@@ -62,15 +53,5 @@ bool route_may_be_another(const struct route *route);
 /* Whether this is the kernel's IPv6 route to all multicast addresses over a link. The kernel deletes it when IPv6 is
  * disabled on the link. If the link has no address, no other message says that the legs over it are dead. */
 bool route_is_link_multicast(const struct route *route);
-
-/* Whether the lifetime of a route can change without a message. `route`: the reply to a query with RTM_F_FIB_MATCH. */
-bool route_can_expire(const struct route *route);
-
-/* Makes the lifetime of a route. Returns false if another route of the same prefix, table and interface can have
- * another lifetime: with several legs or a source prefix, the route depends on more than the destination. */
-bool route_lifetime(const struct route *route, struct lifetime *ret);
-
-/* Orders lifetimes by their routes; 0: the same route. */
-int lifetime_compare(const struct lifetime *a, const struct lifetime *b);
 
 #endif

@@ -29,95 +29,36 @@ static const struct route route_by_router = {
     .family = AF_INET6, .type = RTN_UNICAST, .protocol = RTPROT_RA, .table = 254, .oif = 2, .expires = 900
 };
 
-static struct route route_with(uint8_t type, uint8_t protocol, uint32_t expires)
+TEST(a_path_ends_with_the_first_of_its_routes)
 {
-    struct route route = route_by_router;
-
-    route.type = type;
-    route.protocol = protocol;
-    route.expires = expires;
-    return route;
-}
-
-TEST(a_route_has_a_lifetime_if_it_expires_or_a_router_can_change_it)
-{
-    const struct {
-        struct route route;
-        bool can_expire;
-    } rows[] = { { route_with(RTN_UNICAST, RTPROT_RA, 900), true },
-                 { route_with(RTN_UNICAST, RTPROT_RA, 0), true },
-                 { route_with(RTN_UNICAST, RTPROT_KERNEL, 0), true },
-                 { route_with(RTN_UNICAST, RTPROT_STATIC, 900), true },
-                 { route_with(RTN_UNICAST, RTPROT_STATIC, 0), false },
-                 { route_with(RTN_LOCAL, RTPROT_KERNEL, 0), false },
-                 { { .family = AF_INET, .type = RTN_UNICAST, .protocol = RTPROT_KERNEL, .oif = 2 }, false } };
+    static const struct {
+        uint32_t routes[2], end;
+    } rows[] = {
+        { { 900, 800 }, 800 }, { { 800, 900 }, 800 }, { { 0, 900 }, 900 }, { { 900, 0 }, 900 }, { { 0, 0 }, 0 }
+    };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct dependencies dependencies = { 0 };
+        struct dependencies dependencies = { 0 }, more = { 0 };
+        struct route route = route_by_router;
 
-        dependencies_add_lifetime(&dependencies, &rows[i].route);
-        assert_int_equal(dependencies.lifetime.prefix.address.family, rows[i].can_expire ? AF_INET6 : AF_UNSPEC);
-        assert_int_equal(dependencies.lifetime.expires, rows[i].route.expires);
-        assert_int_equal(dependencies.expires, 0);
-        assert_false(dependencies.many_lifetimes);
-    }
-}
-
-TEST(paths_over_one_route_have_the_same_lifetime)
-{
-    struct route other = route_by_router;
-    struct dependencies dependencies = { 0 };
-
-    other.expires = 800;
-    dependencies_add_lifetime(&dependencies, &route_by_router);
-    dependencies_add_lifetime(&dependencies, &other);
-    assert_int_equal(dependencies.lifetime.oif, 2);
-    assert_false(dependencies.many_lifetimes);
-}
-
-TEST(a_path_with_several_lifetimes_expires_with_the_earliest)
-{
-    struct route rows[5];
-
-    for (size_t i = 0; i < 5; i++) {
-        rows[i] = route_by_router;
-        rows[i].expires = 700;
-    }
-    rows[0].destination = make("2001:db8:5::");
-    rows[0].prefix_length = 64;
-    rows[1].prefix_length = 1;
-    rows[2].table = 100;
-    rows[3].oif = 3;
-    /* One route, but its lifetime depends on more than the destination. */
-    rows[4].source_length = 64;
-    for (size_t i = 0; i < 5; i++) {
-        struct dependencies dependencies = { .expires = 800 }, more = { 0 };
-
-        dependencies_add_lifetime(&dependencies, &route_by_router);
-        dependencies_add_lifetime(&more, &rows[i]);
+        route.expires = rows[i].routes[0];
+        dependencies_add_lifetime(&dependencies, &route);
+        route.expires = rows[i].routes[1];
+        dependencies_add_lifetime(&more, &route);
         dependencies_add(&dependencies, &more);
-        assert_true(dependencies.many_lifetimes);
-        assert_int_equal(dependencies.expires, 700);
-        dependencies_add_lifetime(&dependencies, &route_by_router);
-        assert_int_equal(dependencies.lifetime.prefix.address.family, AF_UNSPEC);
-        assert_int_equal(dependencies.expires, 700);
+        assert_int_equal(dependencies.expires, rows[i].end);
+        assert_int_equal(dependencies.recheck, 0);
     }
 }
 
-TEST(a_route_that_does_not_expire_does_not_count_beside_one_that_does)
+TEST(a_path_is_stale_after_the_shortest_time)
 {
-    const struct route endless = route_with(RTN_UNICAST, RTPROT_KERNEL, 0);
-    struct route expiring = route_by_router;
-    struct dependencies before = { 0 }, after = { 0 };
+    struct dependencies dependencies = { .recheck = 30 };
 
-    expiring.oif = 3;
-    dependencies_add_lifetime(&before, &endless);
-    dependencies_add_lifetime(&before, &expiring);
-    dependencies_add_lifetime(&after, &expiring);
-    dependencies_add_lifetime(&after, &endless);
-    assert_int_equal(before.lifetime.oif, 3);
-    assert_int_equal(after.lifetime.oif, 3);
-    assert_false(before.many_lifetimes || after.many_lifetimes);
+    dependencies_add(&dependencies, &(struct dependencies){ .recheck = 2 });
+    dependencies_add(&dependencies, &(struct dependencies){ .expires = 900 });
+    assert_int_equal(dependencies.recheck, 2);
+    assert_int_equal(dependencies.expires, 900);
 }
 
 /* ---- Routes and links ------------------------------------------------------------------------------------------- */

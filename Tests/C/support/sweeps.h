@@ -5,6 +5,8 @@
 /* The time for sweeps, in place of a part of the processor's: without a limit, or none. So the counts of a test do not
  * depend on the machine. The program that includes this links with -Wl,--wrap=budget_next. */
 
+#include <stdbool.h>
+
 #include "base/clock.h"
 #include "support/wrap.h"
 #include "watch/budget.h"
