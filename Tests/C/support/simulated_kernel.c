@@ -582,6 +582,17 @@ WRAP(bool, neighbours_any_failed, struct rtnetlink *rtnetlink)
     return false;
 }
 
+WRAP(int, neighbours_query, struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
+     uint16_t *ret_state)
+{
+    const uint8_t number = address->bytes[address->family == AF_INET ? 3 : 15];
+    const bool failed = simulated.now.failed[address->family == AF_INET6][simulated_place(index)][number];
+
+    (void)rtnetlink;
+    *ret_state = failed ? NUD_FAILED : NUD_REACHABLE;
+    return fails() ? ENOBUFS : 0;
+}
+
 WRAP(void, shared_socket_lend_devices, struct shared_socket *shared, struct link_table *links)
 {
     (void)shared, (void)links;
