@@ -197,23 +197,14 @@ struct simulated_answer simulated_evaluate(const struct simulated_state *state, 
     return answer;
 }
 
-/* The kernel rounds down: so a route seems to have no end in its last tick. The library looks again if the answer before
- * had an end. If an answer first names the route in its last tick, nothing does, so that does not happen here. */
-static uint32_t ticks_left(const struct simulated_route *route, const struct address *address)
+/* The kernel rounds down. In its last tick a route seems to have no end: test-answers has that. */
+static uint32_t ticks_left(const struct simulated_route *route)
 {
-    const uint64_t mask = UINT64_C(1) << (last_byte(address) + 32 * address->bytes[address->family == AF_INET ? 2 : 14]);
-    uint64_t *const seen = address->family == AF_INET6 && route != NULL ? route->seen : NULL;
-    uint32_t ticks;
+    const int64_t tick = SECOND / sysconf(_SC_CLK_TCK);
 
-    for (size_t i = 0; i < SIMULATED_ROUTES; i++)
-        if (address->family == AF_INET6 && simulated.now.routes[i].seen != NULL && simulated.now.routes[i].seen != seen)
-            *simulated.now.routes[i].seen &= ~mask;
     if (route == NULL || route->end == NEVER)
         return 0;
-    ticks = (uint32_t)((route->end - simulated.clock) / (SECOND / sysconf(_SC_CLK_TCK)));
-    if (ticks > 0)
-        *seen |= mask;
-    return (*seen & mask) != 0 ? ticks : 1;
+    return route->end - simulated.clock < 2 * tick ? 1 : (uint32_t)((route->end - simulated.clock) / tick);
 }
 
 /* ---- Messages --------------------------------------------------------------------------------------------------- */
@@ -455,7 +446,7 @@ WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_reque
         ret->legs = route->kind == KIND_MULTIPATH ? legs : NULL;
         ret->has_gateway = route->gateway != 0;
         ret->has_nexthop_object = route->object != 0;
-        ret->expires = ticks_left(route, &request->destination);
+        ret->expires = ticks_left(route);
     }
     interrupt();
     return fails() ? ENOBUFS : route == NULL ? EHOSTUNREACH : 0;
@@ -469,7 +460,7 @@ WRAP(int, full_path_evaluate, struct rtnetlink *rtnetlink, struct netns *netns, 
     const struct simulated_state *state = query(&request);
     const struct simulated_answer answer = simulated_evaluate(state, questions);
 
-    (void)rtnetlink, (void)netns, (void)cache, (void)extras;
+    (void)rtnetlink, (void)netns, (void)extras;
     *ret = (struct path){ .index = answer.index,
                           .mtu = answer.second,
                           .table = answer.group,
@@ -477,10 +468,15 @@ WRAP(int, full_path_evaluate, struct rtnetlink *rtnetlink, struct netns *netns, 
                           .destination = question->destination };
     ret->dependencies.outer = answer.outer;
     for (size_t i = 0; i < questions->count; i++) {
-        const struct address *destination = &questions->items[i].destination;
-        const struct dependencies more = { .expires = ticks_left(look_up(state, destination), destination) };
+        const struct simulated_route *route = look_up(state, &questions->items[i].destination);
+        const struct dependencies more = { .expires = ticks_left(route) };
 
         dependencies_add(&ret->dependencies, &more);
+        if (i > 0 && route != NULL && route->gateway != 0) {
+            const struct address gateway = simulated_gateway(route->prefix.address.family, route->gateway);
+
+            round_cache_hold_gateway(cache, route->oif, &gateway);
+        }
     }
     interrupt();
     if (!fails())

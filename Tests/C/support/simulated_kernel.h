@@ -35,7 +35,6 @@ struct simulated_route {
     uint8_t gateway;                /* its number; 0: none */
     uint8_t object;                 /* of its nexthop; 0: none */
     int64_t end;                    /* NEVER: none */
-    uint64_t *seen;                 /* which addresses have seen that it ends; not of this state */
     struct address_prefix prefix;
 };
 

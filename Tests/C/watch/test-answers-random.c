@@ -313,8 +313,6 @@ static struct message change_route(void)
     struct simulated_route *route = &after.routes[simulated_draw(SIMULATED_ROUTES)];
     struct message message = { .kind = MESSAGE_ROUTE };
     const bool gone = route->exists;
-    static uint64_t seen[SIMULATED_ROUTES * 1024];
-    static unsigned next_seen;
 
     if (!gone) {
         const struct simulated_route new = draw_route();
@@ -322,8 +320,6 @@ static struct message change_route(void)
         if (is_taken(&new))
             return (struct message){ .kind = MESSAGE_OTHER };
         *route = new;
-        route->seen = &seen[next_seen++ % (sizeof seen / sizeof seen[0])];
-        *route->seen = 0;
     }
     message.route = (struct route){ .family = route->prefix.address.family,
                                     .prefix_length = route->prefix.length,
@@ -409,9 +405,10 @@ static void change_address(uint32_t index)
     simulated_change(&after, &message, draw_order());
 }
 
-/* If the monitor does not know the neighbour, it notices that it responds with the next change of a link. */
+/* If no path has had the gateway, the monitor notices that it responds with the next change of a link. */
 static void change_neighbour(void)
 {
+    struct next_hops *hops = &watched[0].watch.monitor->hops;
     const size_t family = simulated_draw(2), place = simulated_draw(SIMULATED_LINKS);
     const uint8_t number = 1 + (uint8_t)simulated_draw(SIMULATED_GATEWAYS);
     bool *failed = &simulated.now.failed[family][place][number];
@@ -421,7 +418,8 @@ static void change_neighbour(void)
 
     *failed = !*failed;
     message.neighbour.state = *failed ? NUD_FAILED : NUD_REACHABLE;
-    if (simulated_send(&message) || *failed)
+    if ((simulated_send(&message) && next_hops_find(hops, message.neighbour.index, &message.neighbour.address) != NULL) ||
+        *failed)
         return;
     message = link_message(draw_link());
     (void)simulated_send(&message);
@@ -534,6 +532,11 @@ static void change_kernel(void)
         change_much(what == 98);
 }
 
+static unsigned fault_rate(void)
+{
+    return world % 4 == 0 ? 60 : 0;
+}
+
 /* During a query, the kernel and the watches change. */
 static void interrupt(void)
 {
@@ -555,7 +558,7 @@ static struct source *source(void)
 /* Passes until the monitor has nothing to do at once. */
 static void perform(void)
 {
-    simulated.faults = world % 4 == 0 ? 60 : 0;
+    simulated.faults = fault_rate();
     for (unsigned i = 0; i < 1000 && (i == 0 || source()->due || simulated_has_news()); i++) {
         if (!source()->due && simulated.rest.exists && i > 0)
             break; /* there is nothing to read yet */
@@ -654,8 +657,10 @@ static void play(void)
     begin_world();
     for (unsigned i = 0; i < CHANGES; i++) {
         change_kernel();
+        simulated.faults = fault_rate();
         if (simulated_draw(3) == 0)
             change_watch();
+        simulated.faults = 0;
         if (simulated_draw(3) == 0)
             simulated_advance(simulated_draw(8) * MILLISECOND);
         if (simulated_draw(3) != 0)
