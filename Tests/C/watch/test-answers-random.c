@@ -534,7 +534,9 @@ static void change_kernel(void)
 
 static unsigned fault_rate(void)
 {
-    return world % 4 == 0 ? 60 : 0;
+    if (simulated.interrupt == NULL) /* the world is about to settle */
+        return 0;
+    return world % 8 == 0 ? 6 : world % 4 == 0 ? 60 : 0;
 }
 
 /* During a query, the kernel and the watches change. */
