@@ -173,6 +173,19 @@ TEST_EACH(the_state_of_a_hop_follows_the_kernels, states)
     leave(&watch);
 }
 
+/* It tries once more before the state is read. */
+TEST(a_hop_that_has_failed_and_is_tried_again_has_failed)
+{
+    struct path_watch watch = { 0 };
+
+    use(&watch, "fe80::1", 3, true);
+    next_hops_set(&hops, watch.hop, NUD_REACHABLE);
+    assert_true(counts("fe80::1", 3, NUD_FAILED));
+    next_hops_set(&hops, watch.hop, NUD_INCOMPLETE);
+    assert_int_equal(watch.hop->state, PATH_HOP_FAILED);
+    leave(&watch);
+}
+
 TEST(after_a_failure_all_messages_pass_for_those_that_report_it)
 {
     struct path_watch watch = { 0 };

@@ -329,6 +329,22 @@ TEST(after_the_last_of_many_messages_there_is_a_second_look)
     assert_int_equal(which->path.index, 2);
 }
 
+/* What is queried 20 ms after a message can be from before the end of its change. */
+TEST(a_watch_that_comes_soon_after_a_change_is_looked_at_twice)
+{
+    set_default_routes();
+    watch(AF_INET, 0, 1);
+    settle();
+    send_link(33);
+    perform_for(20 * MILLISECOND);
+    struct watched *which = watch(AF_INET, 1, 1);
+    perform();
+    assert_int_equal(which->path.index, 1);
+    set_route(2, AF_INET, 1, 1, 32, 2);
+    perform_for(6 * MILLISECOND);
+    assert_int_equal(which->path.index, 2);
+}
+
 TEST(there_is_no_third_look)
 {
     set_default_routes();
@@ -407,6 +423,67 @@ TEST(a_longer_route_comes_with_lost_messages)
     simulated_lose();
     perform();
     assert_int_equal(which->path.index, 2);
+}
+
+TEST(a_longer_route_comes_with_a_link_after_carriers_were_switched_on)
+{
+    const struct message message = { .kind = MESSAGE_NETCONF,
+                                     .netconf = { .switches_linkdown = true, .ignore_linkdown = true } };
+
+    set_default_routes();
+    watch(AF_INET, 0, 1);
+    struct watched *which = watch(AF_INET, 1, 1);
+    settle();
+    simulated.now.ignores_linkdown = true;
+    assert_true(simulated_send(&message));
+    settle();
+    assert_int_equal(which->watch.length, 0);
+    set_route(2, AF_INET, 1, 1, 32, 2);
+    send_link(33);
+    perform();
+    assert_int_equal(which->path.index, 2);
+}
+
+/* On Linux 6.18, the message comes before look-ups find the route. */
+TEST(a_new_ipv6_route_is_looked_for_twice)
+{
+    set_default_routes();
+    watch(AF_INET6, 0, 1);
+    struct watched *which = watch(AF_INET6, 1, 1);
+    settle();
+    struct simulated_state before = simulated.now;
+    set_route(2, AF_INET6, 1, 1, 128, 2);
+    const struct simulated_state after = simulated.now;
+    const struct message message = { .kind = MESSAGE_ROUTE,
+                                     .route = { .family = AF_INET6, .table = RT_TABLE_MAIN, .prefix_length = 128,
+                                                .destination = after.routes[2].prefix.address } };
+    simulated.now = before;
+    simulated_change(&after, &message, ORDER_CHANGE_LATE);
+    perform();
+    assert_int_equal(which->path.index, 1);
+    perform_for(6 * MILLISECOND);
+    assert_int_equal(which->path.index, 2);
+}
+
+/* The message about the route that refuses the first watch comes after the others have its path. */
+TEST(what_refuses_one_watch_alone_does_not_stay_with_the_others)
+{
+    set_default_routes();
+    struct watched *refused = watch(AF_INET, 0, 1), *other = watch(AF_INET, 1, 1);
+    settle();
+    set_route(2, AF_INET, 0, 1, 32, 1);
+    simulated.now.routes[2].kind = KIND_UNREACHABLE;
+    struct message message = { .kind = MESSAGE_ROUTE, .route = { .family = AF_INET, .table = RT_TABLE_MAIN } };
+    assert_true(simulated_send(&message));
+    perform();
+    assert_int_equal(refused->path.index, 0);
+    assert_int_equal(other->path.index, 0);
+    message.route.prefix_length = 32;
+    message.route.destination = simulated.now.routes[2].prefix.address;
+    assert_true(simulated_send(&message));
+    perform();
+    assert_int_equal(refused->path.index, 0);
+    assert_int_equal(other->path.index, 1);
 }
 
 /* The last route whose gateway responds ends. To the one watch the default route is left, and to the other a longer one
