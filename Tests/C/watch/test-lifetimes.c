@@ -85,3 +85,50 @@ TEST(a_route_whose_lifetime_is_renewed_is_not_reported)
     EXPECT_QUIET(&renewed);
     EXPECT(renewed.target, R | D, None);
 }
+
+/* Without a route, only the reason changes: a callback comes to targets that report it. */
+static const struct local_row {
+    const char *name, *address, *local, *remote;
+} local_rows[] = { { "ipv4", "198.18.0.1/32", "198.18.0.1", "198.51.100.7" },
+                   { "ipv6", "2001:db8:77::1/128", "2001:db8:77::1", "2001:db8:9::7" } };
+
+static SCNetworkReachabilityReason last_reason(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+
+    assert_true(SCNetworkReachabilityGetLastPath(target, &path));
+    return path.reason;
+}
+
+static void await_reason(const struct watcher *watcher, SCNetworkReachabilityReason reason)
+{
+    const double end = watcher_now() + time_limit_of(10);
+
+    while (last_reason(watcher->target) != reason) {
+        assert_true(watcher_now() < end);
+        assert_true(SCRunLoopPerform(watcher->loop, 0.1) >= 0);
+    }
+}
+
+TEST_EACH(a_pair_whose_local_address_has_ended_has_that_reason, local_rows)
+{
+    const struct sockaddr_storage local = expect_sockaddr(row->local), remote = expect_sockaddr(row->remote);
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+    struct watcher pair, other;
+
+    namespace_require();
+    namespace_add_pair();
+    namespace_ip("address add %s dev a valid_lft 2 preferred_lft 2", row->address);
+    options.localAddress = (const struct sockaddr *)&local;
+    options.remoteAddress = (const struct sockaddr *)&remote;
+    options.options = kSCNetworkReachabilityOptionNotifyPath;
+    watcher_start(&pair, SCNetworkReachabilityCreateWithOptions(NULL, &options));
+    watcher_schedule_on(&other, expect_pair(row->local, row->remote), pair.loop);
+    await_reason(&pair, kSCNetworkReachabilityReasonNoRoute);
+    for (unsigned i = 0; i < 2; i++) {
+        await_reason(&pair, kSCNetworkReachabilityReasonLocalAddressNotAssigned);
+        EXPECT(other.target, 0, LocalAddressNotAssigned);
+        namespace_ip("address replace %s dev a valid_lft 2 preferred_lft 2", row->address);
+        await_reason(&pair, kSCNetworkReachabilityReasonNoRoute);
+    }
+}
