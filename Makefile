@@ -104,7 +104,7 @@ FINDERS  = $(PC_FILES:%=$(LIBDIR)/pkgconfig/%) $(CMAKE:%=$(LIBDIR)/cmake/libreac
 STATIC   = $(BUILD)/libreachability.a
 
 # Test programs are Tests/C/FLOOR/test-NOUN.c. The pure ones link a part of Tests/C/support (PURE_SHARED), the others all of it,
-# but for faults.c, socket_faults.c and one_thread.c. All link an archive in which hidden symbols are visible. Benchmarks link
+# but for faults.c, socket_faults.c, one_thread.c and simulated_kernel.c. All link an archive in which hidden symbols are visible. Benchmarks link
 # the static library, and share the tests' netlink writer and resolver.
 TESTED        = $(BUILD)/objects/libreachability.a
 TEST_SOURCES  = $(sort $(wildcard Tests/C/*/test-*.c))
@@ -116,15 +116,24 @@ FLOW_SOAK     = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %
 # For programs whose calls on sockets fail.
 SOCKET_FAULTS = $(BUILD)/objects/tests/support/socket_faults.o
 SOCKET_WRAPS  = -Wl,--wrap=socket -Wl,--wrap=bind -Wl,--wrap=connect
+# For programs whose monitor has a simulated kernel.
+SIMULATION    = $(BUILD)/objects/tests/support/simulated_kernel.o
+COMMA         = ,
+SIMULATION_WRAPS = $(addprefix -Wl$(COMMA)--wrap=,calloc clock_gettime timerfd_settime rtnetlink_drain rtnetlink_query \
+                     rtnetlink_set_barrier rtnetlink_begin_batch rtnetlink_end_batch rtnetlink_read_links \
+                     netns_open_rtnetlink netlink_attach_filter netlink_detach_filter netlink_join route_filter_build \
+                     route_filter_build_open full_path_evaluate netconf_read routing_policy_is_standard \
+                     routing_policy_chooses_tables routing_policy_default_table_is_empty source_routes_find \
+                     neighbours_any_failed neighbours_query shared_socket_lend_devices)
 PURE_TESTS    = $(addprefix $(BUILD)/tests/,$(notdir $(patsubst %.c,%,$(wildcard Tests/C/pure/test-*.c))))
-TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/faults.c %/socket_faults.c %/one_thread.c,$(sort $(wildcard Tests/C/support/*.c))))
+TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/faults.c %/socket_faults.c %/one_thread.c %/simulated_kernel.c,$(sort $(wildcard Tests/C/support/*.c))))
 # Programs with one thread: the thread sanitizer would find nothing. one_thread.c ends a program that starts another thread.
 ONE_THREAD    = $(addprefix test-, \
-                  address address-tree bound-pair clock conffile connections escape first-routes \
-                  flags flow flow-soak foreign-source gateways hash-tree heap lifetimes link-changes link-table \
-                  link-type linkinfo local-wifi lookup-queue message neighbours next-hop path pppd \
-                  question resolvconf route-ends route-filter scope sharing siphash sock-diag socket \
-                  source-routes sources store store-random tdb tunnel vrf wireguard wireguard-path)
+                  address address-tree answers answers-random bound-pair clock conffile connections escape first-routes \
+                  flags flow flow-soak foreign-source hash-tree heap lifetimes link-changes link-table \
+                  link-type linkinfo local-wifi lookup-queue message neighbours next-hop next-hops path pppd \
+                  question resolvconf route-ends route-filter scope shares sharing siphash sock-diag socket \
+                  source-routes sources sweeps tdb tunnel vrf wireguard wireguard-path)
 WRAP_THREADS  = -Wl,--wrap=pthread_create
 # What the pure tests use of Tests/C/support. Packages run these tests, and need not compile the rest.
 PURE_SHARED   = $(addprefix $(BUILD)/objects/tests/support/,$(addsuffix .o,denial etc expect idle namespace namespace_users notes \
@@ -341,6 +350,8 @@ $(BUILD)/tests/test-flow-soak: $(FLOW_SOAK)
 
 $(BUILD)/tests/test-bound-pair $(BUILD)/tests/test-source-routes: $(SOCKET_FAULTS)
 
+$(BUILD)/tests/test-answers-random $(BUILD)/tests/test-sweeps: $(SIMULATION)
+
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
 $(BUILD)/tests/test-neighbours: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query
 $(BUILD)/tests/test-recheck: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_set_barrier -Wl,--wrap=rtnetlink_query
@@ -348,8 +359,12 @@ $(BUILD)/tests/test-wait-changed: TEST_LDFLAGS = -Wl,--wrap=epoll_create1
 $(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt -Wl,--wrap=send
 $(BUILD)/tests/test-bound-pair: TEST_LDFLAGS = $(SOCKET_WRAPS)
 $(BUILD)/tests/test-source-routes: TEST_LDFLAGS = $(SOCKET_WRAPS) -Wl,--wrap=recvfrom
-$(BUILD)/tests/test-store-random: TEST_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc
-$(BUILD)/tests/test-store: TEST_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc
+$(BUILD)/tests/test-answers-random $(BUILD)/tests/test-sweeps: TEST_LDFLAGS = $(SIMULATION_WRAPS)
+$(BUILD)/tests/test-answers: TEST_LDFLAGS = -Wl,--wrap=calloc -Wl,--wrap=clock_gettime
+$(BUILD)/tests/test-shares: TEST_LDFLAGS = $(addprefix -Wl$(COMMA)--wrap=,clock_gettime rtnetlink_query source_routes_find \
+                                           neighbours_any_failed neighbours_query routing_policy_is_standard \
+                                           routing_policy_chooses_tables routing_policy_default_table_is_empty)
+$(BUILD)/tests/test-next-hops: TEST_LDFLAGS = -Wl,--wrap=calloc
 $(BUILD)/tests/test-forged: TEST_LDFLAGS = -Wl,--wrap=recvfrom
 $(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open
 $(BUILD)/tests/test-pppd: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IPv6 routes end, and the message comes up to 31 s late: routes of each type, and those that a rule suppresses, which
- * no answer names. */
+/* IPv6 routes of each type end, and the message comes up to 31 s late. */
 #include "support/test.h"
 
 #define SECONDS  2   /* until the routes end */
@@ -122,64 +121,6 @@ TEST(routes_of_each_type_whose_end_is_brought_forward)
     (void)namespace_try_ip("-6 route append fd00:8::/64 via 2001:db8:c::1 dev c expires %u", SECONDS);
     double ends = watcher_now() + SECONDS;
     expect_ends(before, ends, SHORTER);
-}
-
-/* ---- Routes that no answer names -------------------------------------------------------------------------------- */
-
-static const struct row {
-    const char *name, *commands[5];
-} rows[] = {
-    { "suppressed_route",
-      { "-6 route add prohibit default table 11 metric 1024", "-6 rule add pref 100 lookup 11 suppress_prefixlength 8",
-        "-6 address add fd00:2::1/64 dev a nodad", "-6 route add default dev a table 11 metric 5 expires 2" } },
-    { "default_route_of_a_router_under_wg_quick",
-      { "-6 route add unreachable default metric 4000", "-6 rule add pref 200 lookup 12",
-        "-6 route add default dev c table 12", "-6 rule add pref 100 lookup main suppress_prefixlength 0",
-        "-6 route add default dev a metric 5 expires 2" } },
-    { "beside_one_for_packets_from_another_prefix",
-      { "-6 route add prohibit default table 11 metric 1024", "-6 rule add pref 100 lookup 11 suppress_prefixlength 8",
-        "-6 address add fd00:2::1/64 dev a nodad",
-        "-6 route add default from fd00:2::/64 dev a table 11 metric 5 expires 2",
-        "-6 route add default from fd00:b::/64 dev a table 11 metric 5 expires 600" } },
-};
-
-static void expect_end_of_row(const struct row *row, bool later)
-{
-    struct watcher watcher;
-    size_t count = 0;
-
-    begun = watcher_now();
-    while (count < 5 && row->commands[count] != NULL)
-        count++;
-    for (size_t i = 0; i + 1 < count; i++)
-        namespace_ip("%s", row->commands[i]);
-    if (later) {
-        watcher_start(&watcher, expect_target("fd00:2::77"));
-        EXPECT_QUIET(&watcher);
-    }
-    namespace_ip("%s", row->commands[count - 1]);
-    double added = watcher_now();
-    if (!later)
-        watcher_start(&watcher, expect_target("fd00:2::77"));
-    while (SCRunLoopPerform(watcher.loop, 0.1) > 0)
-        ;
-    SCNetworkReachabilityFlags before = expect_flags_of(watcher.target);
-    while (expect_flags_of(watcher.target) == before) {
-        if (watcher_now() > added + SECONDS + time_limit_of(LATE) + (unit_is_under(NULL) ? SLOW : 0))
-            fail_msg("not reported");
-        assert_true(SCRunLoopPerform(watcher.loop, 0.05) >= 0);
-    }
-    assert_true(watcher_now() > begun + EARLIEST);
-}
-
-TEST_EACH(a_route_that_no_answer_names_ends, rows)
-{
-    expect_end_of_row(row, false);
-}
-
-TEST_EACH(a_route_that_no_answer_names_comes_and_ends, rows)
-{
-    expect_end_of_row(row, true);
 }
 
 /* ---- Routes that come back -------------------------------------------------------------------------------------- */

@@ -1,0 +1,758 @@
+/* SPDX-License-Identifier: MIT */
+/* Which answers a change makes stale, in which order they are queried, and until when their lengths count. No kernel. */
+#include "base/clock.h"
+#include "route/evaluate.h"
+#include "support/literal.h"
+#include "support/test.h"
+#include "watch/answers.h"
+
+#define TICK (SECOND / sysconf(_SC_CLK_TCK))
+
+static struct answers answers;
+static struct path path; /* of each answer */
+static uint8_t length;   /* likewise */
+static bool no_memory;
+static int64_t now_is;
+
+WRAP(void *, calloc, size_t count, size_t size)
+{
+    return no_memory ? NULL : __real_calloc(count, size);
+}
+
+WRAP(int, clock_gettime, clockid_t clock, struct timespec *ret)
+{
+    (void)clock;
+    ret->tv_sec = now_is / SECOND;
+    ret->tv_nsec = now_is % SECOND;
+    return 0;
+}
+
+static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
+                            struct round_cache *cache, const struct questions *questions, struct path *ret)
+{
+    (void)watch, (void)rtnetlink, (void)netns, (void)cache, (void)questions, (void)ret;
+    return 0;
+}
+
+static const struct path_watch_type type, network_type = { .evaluate = evaluate_network };
+
+static void begin(void)
+{
+    answers_init(&answers);
+    path = (struct path){ .index = 1 };
+    length = LENGTH_NONE;
+    no_memory = false;
+    now_is = 1000 * SECOND;
+}
+
+static void end(void)
+{
+    assert_int_equal(answers.count, 0);
+    assert_int_equal(answers.every_route, 0);
+    assert_null(answers.keys.root);
+    assert_null(heap_first(&answers.timers));
+    assert_true(list_is_empty(&answers.due) && list_is_empty(&answers.failed));
+    assert_false(answers_are_stale(&answers, true));
+}
+
+UNIT(.setup = begin, .teardown = end)
+
+/* Answers each watch that is due, or that a sweep has found. Returns how many. */
+static unsigned answer(bool sweeps)
+{
+    struct path_watch *watch;
+    unsigned count = 0;
+
+    while (answers_prepare(&answers, sweeps, 1) > 0) {
+        watch = answers_begin(&answers);
+        assert_true(answers_end(&answers, watch, &path, length));
+        count++;
+    }
+    return count;
+}
+
+static void add(struct path_watch *watch, const char *address)
+{
+    *watch = (struct path_watch){ .type = &type, .key.address.address = make(address) };
+    answers_add(&answers, watch);
+    answer(false);
+    heap_set(&answers.timers, &watch->timer, NEVER); /* of the first answer */
+}
+
+static void add_items(struct path_watch *watch, const struct question *items, size_t count)
+{
+    *watch = (struct path_watch){ .type = &type,
+                                  .questions = questions_create(items, count, kSCNetworkReachabilityReasonNone) };
+    assert_non_null(watch->questions);
+    answers_add(&answers, watch);
+    answer(false);
+    heap_set(&answers.timers, &watch->timer, NEVER);
+}
+
+static void add_pair(struct path_watch *watch, const char *destination, const char *local)
+{
+    add_items(watch, &(struct question){ .destination = make(destination), .local = make(local) }, 1);
+}
+
+static void drop(struct path_watch *watch)
+{
+    answers_remove(&answers, watch);
+    questions_release(watch->questions);
+}
+
+static struct route message(uint32_t table, const char *address, uint8_t prefix_length)
+{
+    const struct address destination = make(address);
+
+    return (struct route){
+        .family = destination.family, .prefix_length = prefix_length, .table = table, .destination = destination
+    };
+}
+
+/* Returns how many are stale after a message about a route of "main". */
+static unsigned note_route(const char *address, uint8_t prefix_length)
+{
+    const struct route route = message(RT_TABLE_MAIN, address, prefix_length);
+    const bool found = answers_mark_route(&answers, &route);
+    const unsigned count = answer(false);
+
+    assert_true(found || count == 0);
+    return count;
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------------------------- */
+
+TEST(an_address_depends_on_the_routes_to_it)
+{
+    struct path_watch watch;
+
+    add(&watch, "198.51.100.7");
+    assert_int_equal(note_route("0.0.0.0", 0), 1);
+    assert_int_equal(note_route("198.51.100.0", 24), 1);
+    assert_int_equal(note_route("198.51.100.7", 32), 1);
+    assert_int_equal(note_route("198.51.100.8", 32), 0);
+    assert_int_equal(note_route("::", 0), 0);
+    drop(&watch);
+}
+
+TEST(a_pair_depends_on_the_routes_to_both_addresses)
+{
+    struct path_watch watch;
+
+    add_pair(&watch, "198.51.100.7", "192.0.2.2");
+    assert_int_equal(note_route("198.51.100.0", 24), 1);
+    assert_int_equal(note_route("192.0.2.0", 24), 1);
+    assert_int_equal(note_route("203.0.113.0", 24), 0);
+    drop(&watch);
+}
+
+TEST(the_default_path_depends_on_the_default_routes_of_both_families)
+{
+    struct path_watch watch;
+
+    add_pair(&watch, NULL, NULL);
+    assert_int_equal(note_route("0.0.0.0", 0), 1);
+    assert_int_equal(note_route("::", 0), 1);
+    assert_int_equal(note_route("0.0.0.0", 1), 1);
+    assert_int_equal(note_route("128.0.0.0", 1), 1);
+    assert_int_equal(note_route("8000::", 1), 1);
+    assert_int_equal(note_route("10.0.0.0", 8), 0);
+    assert_int_equal(note_route("fd00::", 8), 0);
+    drop(&watch);
+}
+
+TEST(several_questions_depend_on_the_routes_to_each_address)
+{
+    const struct question items[2] = { { .destination = make("192.0.2.1") }, { .destination = make("2001:db8::1") } };
+    struct path_watch watch;
+
+    add_items(&watch, items, 2);
+    assert_int_equal(note_route("192.0.2.0", 24), 1);
+    assert_int_equal(note_route("2001:db8::", 64), 1);
+    assert_int_equal(note_route("0.0.0.0", 0), 1);
+    assert_int_equal(note_route("::", 0), 1);
+    assert_int_equal(note_route("198.51.100.0", 24), 0);
+    drop(&watch);
+}
+
+TEST(a_tunnel_depends_on_the_routes_to_its_other_end)
+{
+    struct path_watch watch;
+
+    path.dependencies.outer = make("203.0.113.9");
+    add(&watch, "198.51.100.7");
+    assert_int_equal(note_route("203.0.113.0", 24), 1);
+    assert_int_equal(note_route("198.51.100.0", 24), 1);
+    path.dependencies.outer = make("203.0.114.9");
+    assert_int_equal(note_route("203.0.113.0", 24), 1);
+    assert_int_equal(note_route("203.0.113.0", 24), 0);
+    assert_int_equal(note_route("203.0.114.0", 24), 1);
+    path.dependencies.outer = (struct address){ 0 };
+    assert_int_equal(note_route("198.51.100.0", 24), 1);
+    assert_int_equal(note_route("203.0.114.0", 24), 0);
+    drop(&watch);
+}
+
+TEST(a_path_that_depends_on_any_route_does_so_until_it_is_another_path)
+{
+    struct path_watch watch, other;
+
+    add(&other, "198.51.100.8");
+    path.dependencies.any_route = true;
+    add(&watch, "198.51.100.7");
+    assert_int_equal(note_route("203.0.113.0", 24), 1);
+    path.dependencies.any_route = false;
+    assert_int_equal(note_route("203.0.113.0", 24), 1);
+    assert_int_equal(note_route("203.0.113.0", 24), 0);
+    drop(&watch);
+    drop(&other);
+}
+
+TEST(other_questions_depend_on_their_own_addresses)
+{
+    const struct question items[2] = { { .destination = make("192.0.2.1") }, { .destination = make("192.0.2.2") } };
+    struct path_watch watch;
+
+    add_items(&watch, items, 2);
+    struct questions *before = watch.questions;
+    watch.questions = questions_create(&(struct question){ .destination = make("203.0.113.1") }, 1,
+                                       kSCNetworkReachabilityReasonNone);
+    answers_set_questions(&answers, &watch);
+    questions_release(before);
+    assert_int_equal(answer(false), 1);
+    assert_int_equal(note_route("192.0.2.0", 24), 0);
+    assert_int_equal(note_route("203.0.113.0", 24), 1);
+    drop(&watch);
+}
+
+TEST(without_memory_for_its_addresses_a_watch_depends_on_any_route)
+{
+    struct path_watch pair, other;
+
+    length = 0;
+    add(&other, "203.0.113.1");
+    no_memory = true;
+    pair = (struct path_watch){ .type = &type };
+    no_memory = false;
+    pair.questions = questions_create(&(struct question){ .destination = make("192.0.2.1"), .local = make("192.0.2.9") },
+                                      1, kSCNetworkReachabilityReasonNone);
+    no_memory = true;
+    answers_add(&answers, &pair);
+    assert_int_equal(answer(false), 1);
+    assert_int_equal(note_route("198.51.100.0", 24), 1);
+    assert_int_equal(answers_length(&answers, &pair), LENGTH_NONE); /* no message would forget it */
+    no_memory = false;
+    assert_int_equal(note_route("198.51.100.0", 24), 1);
+    assert_int_equal(note_route("198.51.100.0", 24), 0);
+    drop(&pair);
+    drop(&other);
+}
+
+/* The filter is opened before a query if `additions` has grown. */
+TEST(the_filter_must_be_opened_for_new_addresses_only)
+{
+    struct path_watch watch, pair;
+    unsigned long additions = answers.additions;
+
+    add(&watch, "198.51.100.7");
+    assert_int_equal(answers.additions, additions + 1);
+    assert_int_equal(note_route("198.51.100.0", 24), 1);
+    assert_int_equal(answers.additions, additions + 1);
+    add_pair(&pair, "198.51.100.7", "192.0.2.2");
+    assert_int_equal(answers.additions, additions + 3);
+    drop(&watch);
+    assert_int_equal(answers.additions, additions + 3);
+    drop(&pair);
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------ */
+
+static unsigned note_link(uint32_t index)
+{
+    answers_mark_link(&answers, index);
+    return answer(false);
+}
+
+TEST(a_link_affects_the_answers_over_it)
+{
+    struct path_watch watches[3];
+    const char *const addresses[] = { "192.0.2.1", "2001:db8::1", "192.0.2.2" };
+
+    for (uint32_t i = 0; i < 3; i++) {
+        path.index = i < 2 ? 3 : 4;
+        add(&watches[i], addresses[i]);
+    }
+    path.index = 3;
+    assert_int_equal(note_link(3), 2);
+    assert_int_equal(note_link(4), 1); /* which is over link 3 now */
+    assert_int_equal(note_link(4), 0);
+    assert_int_equal(note_link(3), 3);
+    for (size_t i = 0; i < 3; i++)
+        drop(&watches[i]);
+}
+
+/* Lists are by the number modulo 32. */
+TEST(a_link_with_a_number_that_is_32_higher_affects_no_answer)
+{
+    struct path_watch watches[2];
+
+    path.index = 3;
+    add(&watches[0], "192.0.2.1");
+    assert_int_equal(note_link(35), 0);
+    path.index = 35;
+    add(&watches[1], "192.0.2.2");
+    assert_in_range(note_link(35), 1, 2);
+    path.index = 3;
+    assert_in_range(note_link(35), 1, 2);
+    assert_int_equal(note_link(3), 2);
+    drop(&watches[0]);
+    drop(&watches[1]);
+}
+
+TEST(the_answers_of_200_links_are_found)
+{
+    static struct path_watch watches[200];
+
+    for (uint32_t i = 0; i < 200; i++) {
+        path.index = 1 + i;
+        add(&watches[i], "192.0.2.1");
+    }
+    for (uint32_t i = 0; i < 200; i++) {
+        answers_mark_link(&answers, 1 + i);
+        answers_mark_link(&answers, 1 + i);
+        assert_true(answers_prepare(&answers, false, 8) >= 1);
+        bool found = false;
+        for (struct path_watch *watch; answers_prepare(&answers, false, 1) > 0;) {
+            watch = answers_begin(&answers);
+            path.index = 1 + (uint32_t)(watch - watches);
+            found = found || watch == &watches[i];
+            assert_true(answers_end(&answers, watch, &path, length));
+        }
+        assert_true(found);
+    }
+    for (uint32_t i = 0; i < 200; i++)
+        drop(&watches[i]);
+}
+
+TEST(a_neighbour_affects_the_watch_of_its_address_if_the_path_has_a_gateway)
+{
+    const struct address address = make("2001:db8::1");
+    struct path_watch watch;
+
+    add(&watch, "2001:db8::1");
+    answers_mark_neighbour(&answers, &address);
+    assert_int_equal(answer(false), 0);
+    path.gateway = make("fe80::1");
+    length = 0;
+    answers_mark(&answers, &watch);
+    assert_int_equal(answer(false), 1);
+    assert_int_equal(answers_length(&answers, &watch), 0);
+    answers_mark_neighbour(&answers, &address);
+    assert_int_equal(answers_length(&answers, &watch), LENGTH_NONE);
+    assert_int_equal(answer(false), 1);
+    drop(&watch);
+}
+
+/* ---- Queries ---------------------------------------------------------------------------------------------------- */
+
+TEST(what_is_marked_during_its_query_is_queried_again)
+{
+    struct path_watch watch;
+
+    add(&watch, "192.0.2.1");
+    answers_mark(&answers, &watch);
+    for (int i = 0; i < 2; i++) {
+        const struct route route = message(RT_TABLE_MAIN, "192.0.2.0", 24);
+
+        assert_ptr_equal(answers_begin(&answers), &watch);
+        if (i == 0)
+            assert_true(answers_mark_route(&answers, &route));
+        assert_true(answers_end(&answers, &watch, &path, 0));
+        assert_int_equal(answers_length(&answers, &watch), i == 0 ? LENGTH_NONE : 0);
+    }
+    assert_int_equal(answer(false), 0);
+    drop(&watch);
+}
+
+TEST(a_list_that_is_marked_during_a_query_makes_its_answer_stale)
+{
+    struct path_watch watch, other;
+
+    add(&watch, "192.0.2.1");
+    add(&other, "192.0.2.2");
+    answers_mark(&answers, &watch);
+    assert_ptr_equal(answers_begin(&answers), &watch);
+    answers_mark_link(&answers, 1);
+    assert_true(answers_end(&answers, &watch, &path, 0));
+    assert_int_equal(answer(false), 2);
+    drop(&watch);
+    drop(&other);
+}
+
+TEST(an_answer_does_not_count_if_the_watch_is_removed_meanwhile)
+{
+    struct path_watch watch;
+
+    add(&watch, "192.0.2.1");
+    answers_mark(&answers, &watch);
+    assert_ptr_equal(answers_begin(&answers), &watch);
+    drop(&watch);
+    assert_false(answers_end(&answers, &watch, &path, 0));
+}
+
+TEST(a_watch_that_is_due_keeps_its_place)
+{
+    struct path_watch watches[3];
+
+    for (size_t i = 0; i < 3; i++)
+        add(&watches[i], "192.0.2.1");
+    for (size_t i = 0; i < 3; i++)
+        answers_mark(&answers, &watches[i]);
+    answers_mark(&answers, &watches[0]);
+    for (size_t i = 0; i < 3; i++) {
+        assert_ptr_equal(answers_begin(&answers), &watches[i]);
+        assert_true(answers_end(&answers, &watches[i], &path, 0));
+    }
+    for (size_t i = 0; i < 3; i++)
+        drop(&watches[i]);
+}
+
+TEST(a_failed_query_is_repeated_after_a_pause)
+{
+    struct path_watch watch;
+
+    add(&watch, "192.0.2.1");
+    answers_mark(&answers, &watch);
+    assert_ptr_equal(answers_begin(&answers), &watch);
+    assert_true(answers_end(&answers, &watch, NULL, 0));
+    assert_int_equal(answer(true), 0);
+    answers_retry(&answers);
+    assert_int_equal(answer(false), 1);
+    answers_retry(&answers);
+    assert_int_equal(answer(false), 0);
+    drop(&watch);
+}
+
+/* ---- Lengths ---------------------------------------------------------------------------------------------------- */
+
+TEST(a_message_about_a_longer_prefix_or_another_table_forgets_the_length)
+{
+    static const struct {
+        uint32_t table;
+        const char *address;
+        uint8_t length;
+        bool forgets;
+    } rows[] = { { RT_TABLE_MAIN, "192.0.2.0", 24, false },  { RT_TABLE_MAIN, "192.0.0.0", 16, false },
+                 { RT_TABLE_MAIN, "0.0.0.0", 0, false },     { RT_TABLE_MAIN, "192.0.2.0", 25, true },
+                 { RT_TABLE_MAIN, "192.0.2.128", 25, false }, { RT_TABLE_LOCAL, "192.0.2.0", 24, true },
+                 { RT_TABLE_LOCAL, "192.0.0.0", 16, true },  { RT_TABLE_LOCAL, "0.0.0.0", 0, true },
+                 { RT_TABLE_LOCAL, "::", 0, false } };
+    struct path_watch watch;
+
+    length = 24;
+    add(&watch, "192.0.2.1");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct route route = message(rows[i].table, rows[i].address, rows[i].length);
+
+        answers_mark(&answers, &watch);
+        assert_int_equal(answer(false), 1);
+        assert_int_equal(answers_length(&answers, &watch), 24);
+        (void)answers_mark_route(&answers, &route);
+        if (answers_length(&answers, &watch) != (rows[i].forgets ? LENGTH_NONE : 24))
+            fail_msg("%s/%u", rows[i].address, rows[i].length);
+    }
+    answer(false);
+    drop(&watch);
+}
+
+TEST(what_can_bring_a_longer_route_breaks_the_lengths_of_a_family)
+{
+    struct path_watch ipv4, ipv6;
+
+    length = 0;
+    add(&ipv4, "192.0.2.1");
+    add(&ipv6, "2001:db8::1");
+    answers_break(&answers, ANSWERS_IPV6);
+    assert_int_equal(answers_length(&answers, &ipv4), 0);
+    assert_int_equal(answers_length(&answers, &ipv6), LENGTH_NONE);
+    answers_mark(&answers, &ipv6);
+    assert_int_equal(answer(false), 1);
+    assert_int_equal(answers_length(&answers, &ipv6), 0);
+    answers_mark_all(&answers);
+    assert_int_equal(answers_length(&answers, &ipv4), LENGTH_NONE);
+    assert_int_equal(answers_length(&answers, &ipv6), LENGTH_NONE);
+    assert_int_equal(answer(false), 2);
+    drop(&ipv4);
+    drop(&ipv6);
+}
+
+TEST(what_breaks_lengths_during_a_query_breaks_that_of_its_answer)
+{
+    struct path_watch watch;
+
+    add(&watch, "192.0.2.1");
+    answers_mark(&answers, &watch);
+    assert_ptr_equal(answers_begin(&answers), &watch);
+    answers_break(&answers, ANSWERS_IPV4);
+    assert_true(answers_end(&answers, &watch, &path, 0));
+    assert_int_equal(answers_length(&answers, &watch), LENGTH_NONE);
+    drop(&watch);
+}
+
+TEST(other_questions_have_no_length)
+{
+    struct path_watch watch;
+
+    length = 0;
+    add_pair(&watch, "192.0.2.1", "192.0.2.9");
+    assert_int_equal(answers_length(&answers, &watch), 0);
+    answers_set_questions(&answers, &watch);
+    assert_int_equal(answers_length(&answers, &watch), LENGTH_NONE);
+    answer(false);
+    drop(&watch);
+}
+
+/* ---- Sweeps ----------------------------------------------------------------------------------------------------- */
+
+TEST(a_sweep_makes_all_stale_perhaps_and_network_watches_for_sure)
+{
+    struct path_watch watch, network = { .type = &network_type };
+
+    add(&watch, "192.0.2.1");
+    network.questions = questions_create(&(struct question){ .family = AF_UNSPEC }, 1, kSCNetworkReachabilityReasonNone);
+    answers_add(&answers, &network);
+    answer(false);
+    answers_sweep(&answers);
+    assert_int_equal(answer(false), 1);
+    assert_true(answers_are_stale(&answers, true));
+    assert_int_equal(answer(true), 1);
+    assert_false(answers_are_stale(&answers, true));
+    heap_set(&answers.timers, &network.timer, NEVER);
+    drop(&watch);
+    drop(&network);
+}
+
+TEST(what_was_queried_after_a_sweep_began_is_not_queried_again)
+{
+    struct path_watch watch, other;
+
+    add(&watch, "192.0.2.1");
+    add(&other, "198.51.100.1");
+    answers_sweep(&answers);
+    assert_int_equal(note_route("192.0.2.0", 24), 1);
+    assert_int_equal(answer(true), 1);
+    drop(&watch);
+    drop(&other);
+}
+
+TEST(the_oldest_answers_are_swept_first)
+{
+    struct path_watch watches[4];
+    static const uint32_t links[] = { 5, 1, 5, 1 };
+
+    for (size_t i = 0; i < 4; i++) {
+        path.index = links[i];
+        add(&watches[i], "192.0.2.1");
+        answers_break(&answers, ANSWERS_IPV6); /* time goes on */
+    }
+    answers_sweep(&answers);
+    assert_int_equal(answers_prepare(&answers, true, 1), 1);
+    assert_ptr_equal(answers_begin(&answers), &watches[0]);
+    assert_true(answers_end(&answers, &watches[0], &path, 0));
+    answers_sweep(&answers);
+    assert_int_equal(answers_prepare(&answers, true, 1), 1);
+    assert_ptr_equal(answers_begin(&answers), &watches[1]);
+    assert_true(answers_end(&answers, &watches[1], &path, 0));
+    answer(true);
+    for (size_t i = 0; i < 4; i++)
+        drop(&watches[i]);
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------------------------- */
+
+/* Answers the watch, with this many ticks left. Returns when it is looked at again, from now; NEVER: not at all. */
+static int64_t end_after(struct path_watch *watch, uint32_t ticks, uint32_t recheck)
+{
+    path.dependencies.expires = ticks;
+    path.dependencies.recheck = recheck;
+    answers_mark(&answers, watch);
+    assert_int_equal(answer(false), 1);
+    path.dependencies = (struct dependencies){ 0 };
+    return heap_nearest(&answers.timers) == NEVER ? NEVER : heap_nearest(&answers.timers) - now_is;
+}
+
+static void expect_marked_at(int64_t time, unsigned marked)
+{
+    now_is = time;
+    answers_mark_ended(&answers, now_is);
+    assert_int_equal(answer(false), marked);
+}
+
+TEST(an_answer_is_looked_at_when_its_route_ends)
+{
+    struct path_watch watch;
+
+    add(&watch, "2001:db8::1");
+    assert_int_equal(end_after(&watch, 100, 0), 102 * TICK); /* the kernel rounds down twice */
+    expect_marked_at(now_is + 102 * TICK - 1, 0);
+    expect_marked_at(now_is + 1, 1);
+    drop(&watch);
+}
+
+/* A router can shorten it without a message. */
+TEST(an_end_is_looked_at_after_5_s)
+{
+    struct path_watch watch;
+
+    add(&watch, "2001:db8::1");
+    assert_in_range(end_after(&watch, 100000, 0), 4 * SECOND, 5 * SECOND);
+    assert_in_range(end_after(&watch, INT32_MAX, 0), 4 * SECOND, 5 * SECOND);
+    drop(&watch);
+}
+
+/* In its last tick, a route seems not to end. */
+TEST(an_end_that_is_gone_is_looked_at_once_more)
+{
+    struct path_watch watch;
+
+    add(&watch, "2001:db8::1");
+    (void)end_after(&watch, 1, 0);
+    assert_in_range(end_after(&watch, 0, 0), 1, 5 * TICK);
+    now_is += TICK;
+    assert_in_range(end_after(&watch, 0, 0), 1, 4 * TICK);
+    now_is += 5 * TICK;
+    answers_mark_ended(&answers, now_is);
+    assert_true(end_after(&watch, 0, 0) == NEVER);
+    drop(&watch);
+}
+
+/* It can be in its last tick when it is first seen. */
+TEST(the_first_ipv6_answer_is_looked_at_once_more)
+{
+    static const char *const addresses[] = { "192.0.2.1", "2001:db8::1" };
+
+    for (size_t i = 0; i < 2; i++) {
+        struct path_watch watch = { .type = &type, .key.address.address = make(addresses[i]) };
+
+        answers_add(&answers, &watch);
+        assert_int_equal(answer(false), 1);
+        assert_int_equal(heap_nearest(&answers.timers) == NEVER ? 0 : heap_nearest(&answers.timers) - now_is,
+                         i == 0 ? 0 : 5 * TICK);
+        drop(&watch);
+    }
+}
+
+TEST(what_nothing_announces_is_looked_at_after_some_seconds)
+{
+    struct path_watch watch;
+
+    add(&watch, "192.0.2.1");
+    assert_true(end_after(&watch, 0, 30) == 30 * SECOND);
+    assert_true(end_after(&watch, 100, 30) == 102 * TICK);
+    drop(&watch);
+}
+
+/* ---- Random ----------------------------------------------------------------------------------------------------- */
+
+enum { WATCHES = 40, STEPS = 1000 };
+
+static struct address random_address_or_none(void)
+{
+    return random() % 4 != 0 ? make_random() : (struct address){ 0 };
+}
+
+static void add_at_random(struct path_watch *watch)
+{
+    struct question questions[4] = { 0 };
+    const size_t count = 1 + (size_t)random() % 4;
+
+    for (size_t i = 0; i < count; i++) {
+        questions[i].destination = random_address_or_none();
+        if (random() % 4 == 0)
+            questions[i].local = make_random();
+        if (questions[i].destination.family != AF_UNSPEC && questions[i].local.family != questions[i].destination.family)
+            questions[i].local = (struct address){ 0 };
+    }
+    path.dependencies.outer = random_address_or_none();
+    path.dependencies.any_route = random() % 50 == 0;
+    add_items(watch, questions, count);
+    path.dependencies = (struct dependencies){ 0 };
+}
+
+static bool route_has(const struct route *route, const struct address *address)
+{
+    const struct address_prefix prefix = route_prefix(route);
+
+    return address_in_prefix(address, &prefix.address, prefix.length);
+}
+
+static bool route_has_default_path(const struct route *route)
+{
+    for (size_t i = 0; i < DEFAULT_PATH_SAMPLES; i++)
+        if (route_has(route, default_path_sample(i)))
+            return true;
+    return false;
+}
+
+static struct address outer_of(const struct path_watch *watch)
+{
+    return watch->has_outer ? watch->keys[watch->key_count - 1].address.address : (struct address){ 0 };
+}
+
+static bool is_affected(const struct route *route, const struct path_watch *watch)
+{
+    const struct address outer = outer_of(watch);
+    bool affected = watch->every_route || route_has(route, &outer);
+
+    for (size_t i = 0; i < watch->questions->count; i++) {
+        const struct question *question = &watch->questions->items[i];
+
+        affected = affected || route_has(route, &question->local) || route_has(route, &question->destination) ||
+                   (question->destination.family == AF_UNSPEC && route_has_default_path(route));
+    }
+    return affected;
+}
+
+/* Each answer has the same dependencies as before. Others may be stale, too. */
+static void expect_marks(struct path_watch *watches, const bool *exists)
+{
+    struct route route = { .table = RT_TABLE_MAIN, .destination = make_random() };
+    bool queried[WATCHES] = { false };
+
+    route.family = route.destination.family;
+    route.prefix_length = (uint8_t)((unsigned)random() % ((unsigned)address_length(&route.destination) * 8 + 1));
+    (void)answers_mark_route(&answers, &route);
+    while (answers_prepare(&answers, false, 1) > 0) {
+        struct path_watch *watch = answers_begin(&answers);
+
+        queried[watch - watches] = true;
+        path.dependencies.outer = outer_of(watch);
+        path.dependencies.any_route = watch->every_route;
+        assert_true(answers_end(&answers, watch, &path, 0));
+    }
+    for (size_t i = 0; i < WATCHES; i++)
+        if (exists[i] && is_affected(&route, &watches[i]))
+            assert_true(queried[i]);
+    path.dependencies = (struct dependencies){ 0 };
+}
+
+TEST(random_watches_are_stale_when_a_route_affects_them)
+{
+    static struct path_watch watches[WATCHES];
+    bool exists[WATCHES] = { false };
+
+    srandom(1);
+    for (unsigned step = 0; step < STEPS; step++) {
+        const size_t i = (size_t)random() % WATCHES;
+
+        if (exists[i])
+            drop(&watches[i]);
+        exists[i] = random() % 3 != 0;
+        if (exists[i])
+            add_at_random(&watches[i]);
+        expect_marks(watches, exists);
+    }
+    for (size_t i = 0; i < WATCHES; i++)
+        if (exists[i])
+            drop(&watches[i]);
+}
