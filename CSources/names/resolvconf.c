@@ -121,7 +121,7 @@ static struct questions *create_server_questions(const struct name_server *serve
             continue;
         items[used].destination = servers[i].address;
         items[used].scope = servers[i].scope;
-        memcpy(items[used].interface, servers[i].zone, sizeof servers[i].zone);
+        items[used].interface = servers[i].zone[0] != '\0' ? servers[i].zone : NULL;
         used++;
     }
     return questions_create(items, used, kSCNetworkReachabilityReasonNone);

@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <linux/rtnetlink.h>
 
+#include "kernel/dumps.h"
 #include "kernel/link_alias.h"
-#include "kernel/source_routes.h"
 #include "route/address_path.h"
 #include "route/flow_path.h"
 

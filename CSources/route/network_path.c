@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/source_routes.h"
+#include "kernel/dumps.h"
+#include "kernel/udp_route.h"
 #include "route/full_path.h"
 #include "route/shared_socket.h"
 
@@ -48,7 +49,7 @@ struct questions *network_path_questions(const struct name_server *servers, size
         /* To a socket, the unspecified address is this machine. To a question, it is the default path. */
         question->destination = address_is_unspecified(&servers[i].address) ? ipv4_loopback : servers[i].address;
         question->scope = servers[i].scope;
-        memcpy(question->interface, servers[i].zone, sizeof servers[i].zone);
+        question->interface = servers[i].zone[0] != '\0' ? servers[i].zone : NULL;
     }
     return questions_create(items, QUESTION_SERVERS + count, kSCNetworkReachabilityReasonNone);
 }
@@ -218,12 +219,9 @@ static bool means_no_route(int error)
 /* Adds the path of a candidate for which the kernel has a route of some kind. Returns 0 or an errno. */
 static int add_candidate(struct network_search *search, const struct candidate *candidate)
 {
-    struct question question = { .family = families[candidate->family] };
+    const struct question question = { .family = families[candidate->family], .interface = candidate->name };
     struct path path;
-    int error;
-
-    memcpy(question.interface, candidate->name, sizeof candidate->name);
-    error = evaluate_one(search, &question, &path);
+    const int error = evaluate_one(search, &question, &path);
     return error == 0 ? add_path(search, candidate->family, &path) : error;
 }
 
@@ -240,7 +238,7 @@ static int find_no_route(struct network_search *search, const struct route_reque
         refused = refused && means_no_route(errors[i]);
     for (size_t i = 0; i < SAMPLES && refused && error == 0 && source.family == AF_UNSPEC; i++)
         if (requests[i].destination.family == AF_INET6)
-            error = source_routes_choose(search->rtnetlink, &requests[i], &source);
+            error = udp_route_choose_source(search->rtnetlink, &requests[i], &source);
     *ret_none = refused && source.family == AF_UNSPEC;
     return error;
 }
@@ -327,9 +325,10 @@ static struct name_server server_of_question(const struct network_search *search
 {
     struct name_server server = { .address = question->destination, .scope = question->scope };
 
-    memcpy(server.zone, question->interface, sizeof server.zone);
-    if (server.zone[0] != '\0')
-        server.scope = shared_socket_link_index(netns_socket(search->netns), server.zone);
+    if (question->interface == NULL)
+        return server;
+    memcpy(server.zone, question->interface, strnlen(question->interface, sizeof server.zone - 1));
+    server.scope = shared_socket_link_index(netns_socket(search->netns), server.zone);
     return server;
 }
 
@@ -402,7 +401,7 @@ static int find_over_netlink(struct netns *netns, struct round_cache *cache, con
 {
     struct dependencies ignored;
     struct rtnetlink rtnetlink;
-    int error = netns_open_rtnetlink(netns, RTNETLINK_LINKS, &rtnetlink);
+    int error = rtnetlink_open(&rtnetlink, RTNETLINK_LINKS, netns_handle(netns));
 
     if (error != 0)
         return error;
