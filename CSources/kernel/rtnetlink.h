@@ -40,6 +40,7 @@ struct rtnetlink {
     struct netlink events, requests;
     struct link_table links;
     bool barrier;        /* see rtnetlink_set_barrier */
+    bool is_udp;         /* netlink is denied: UDP sockets reply to queries, `requests` is one for ioctls */
     bool groups_refused; /* a sandbox refuses some groups, so not every change sends us a message */
     enum source_routes source_routes;
 
@@ -74,6 +75,9 @@ enum rtnetlink_scope {
  * Returns 0, NETLINK_DENIED or an errno. */
 int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, const struct netns_handle *netns);
 void rtnetlink_close(struct rtnetlink *rtnetlink);
+
+/* The same where netlink is denied, for queries alone: see udp_route_query. */
+int rtnetlink_open_udp(struct rtnetlink *ret, const struct netns_handle *netns);
 
 /* Queries are for the packets of this user (process_user) from now on: policy rules can select by user. Call it before
  * the queries of an evaluation or a round. Returns whether it is another user than before, so that all paths are

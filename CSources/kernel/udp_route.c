@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a connected UDP socket shows about a route request.
+ * What a connected UDP socket shows about a route request: beside the kernel's reply, or in its place.
  *
  * What this file must never do: send a packet; take the errno of a sandbox for that of a route; leave the kept socket
  * connected: it would keep its port, and the next request would get its source.
@@ -8,6 +8,7 @@
 #ifdef __linux__
 #include "kernel/udp_route.h"
 
+#include <linux/rtnetlink.h>
 #include <sys/stat.h>
 
 #include "kernel/dumps.h"
@@ -147,5 +148,126 @@ int udp_route_choose_source(struct rtnetlink *rtnetlink, const struct route_requ
         error = udp_route_find(rtnetlink, request, &route);
     *ret = route.source;
     return error;
+}
+
+/* ---- In place of netlink ---------------------------------------------------------------------------------------- */
+
+int rtnetlink_open_udp(struct rtnetlink *ret, const struct netns_handle *netns)
+{
+    int error;
+
+    *ret = RTNETLINK_CLOSED;
+    ret->netns = netns;
+    ret->is_udp = ret->groups_refused = true;
+    ret->source_routes = SOURCE_ROUTES_NONE; /* the socket's packets use them */
+    error = udp_socket_open(netns, AF_INET, &ret->requests.socket);
+    return error == EAFNOSUPPORT ? udp_socket_open(netns, AF_INET6, &ret->requests.socket) : error;
+}
+
+/* To bind to an interface needs no privilege since Linux 5.7. If a sandbox refuses to bind to the address, which is
+ * known to be local, the result ignores rules for the source. */
+static int prepare_socket(struct rtnetlink *rtnetlink, int fd, const struct route_request *request)
+{
+    const struct link *link;
+    int error;
+
+    if (request->mark != 0 && setsockopt(fd, SOL_SOCKET, SO_MARK, &request->mark, sizeof request->mark) != 0)
+        return errno;
+    (void)udp_socket_set_class(fd, request->destination.family, request->flow.traffic_class);
+    if (request->oif != 0) {
+        error = rtnetlink_link(rtnetlink, request->oif, &link);
+        if (error != 0 || link == NULL)
+            return error != 0 ? error : ENODEV;
+        if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, link->name, (socklen_t)strlen(link->name)) != 0 &&
+            (errno != EPERM || !address_needs_scope(&request->destination))) /* connect(2) gets the scope, too */
+            return errno;
+    }
+    if (request->source.family != AF_UNSPEC)
+        (void)udp_socket_bind(fd, &request->source, request->oif);
+    return 0;
+}
+
+/* connect(2) returns EACCES for a broadcast address without SO_BROADCAST. */
+static int connect_like(int fd, const struct route_request *request, struct route *route)
+{
+    const struct address *const to = &request->destination;
+    const int one = 1;
+    int error = udp_socket_connect(fd, to, request->oif, request->flow.remote_port);
+
+    route->type = address_is_multicast(to) ? RTN_MULTICAST : RTN_UNICAST;
+    if (error == EACCES && setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one) == 0) {
+        error = udp_socket_connect(fd, to, request->oif, request->flow.remote_port);
+        route->type = RTN_BROADCAST;
+    }
+    if (error == EPERM) /* a BPF program of the control group refuses */
+        return EACCES;
+    if (error == EINVAL && request->oif == 0 && address_needs_scope(to)) /* multicast without its scope */
+        return ENETUNREACH;
+    return error == 0 ? udp_socket_own_address(fd, &route->source) : error;
+}
+
+/* Whether bind(2) shows that an IPv4 address is local. With the sysctl ip_nonlocal_bind it shows nothing: it also
+ * succeeds for other addresses. Returns 0 or an errno. */
+static int check_with_bind(int fd, const struct address *address, bool *ret)
+{
+    static const struct address reserved = { AF_INET, { 240, 0, 0, 1 } };
+    int error = udp_socket_bind(fd, &reserved, 0);
+
+    *ret = false;
+    if (error == EADDRNOTAVAIL) {
+        error = udp_socket_bind(fd, address, 0);
+        *ret = error == 0;
+    }
+    return udp_socket_lacks_resources(error) ? error : 0;
+}
+
+/* Whether an address belongs to this machine. For a local destination the kernel uses the same address as source,
+ * except for some IPv4 addresses: a second address in a subnet, and 127.0.0.2. These can be bound. Returns 0 or an
+ * errno. */
+static int check_local_address(const struct netns_handle *netns, const struct address *address, uint32_t scope,
+                               bool *ret)
+{
+    struct address own = { 0 };
+    struct descriptor socket;
+    int error = udp_socket_open(netns, address->family, &socket);
+
+    *ret = false;
+    if (error != 0)
+        return error;
+    if (address->family == AF_INET)
+        error = check_with_bind(socket.fd, address, ret);
+    if (error == 0 && !*ret && udp_socket_connect(socket.fd, address, scope, 0) == 0)
+        error = udp_socket_own_address(socket.fd, &own);
+    *ret = *ret || address_equal(&own, address);
+    descriptor_close(&socket);
+    return error;
+}
+
+int udp_route_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+{
+    const struct address *const to = &request->destination;
+    struct route route = { .family = to->family, .oif = request->oif };
+    bool is_local = address_is_loopback(to);
+    struct descriptor socket;
+    int error = udp_socket_open(rtnetlink->netns, to->family, &socket);
+
+    if (error != 0)
+        return error == EACCES ? kSCStatusAccessError : error; /* that is not the errno of a route */
+    error = prepare_socket(rtnetlink, socket.fd, request);
+    if (error == 0)
+        error = connect_like(socket.fd, request, &route);
+    descriptor_close(&socket);
+    is_local = is_local || (request->source.family == AF_UNSPEC && address_equal(&route.source, to));
+    if (error == 0 && route.type == RTN_UNICAST && !is_local)
+        error = check_local_address(rtnetlink->netns, to, request->oif, &is_local);
+    if (error != 0)
+        return error;
+    if (is_local && route.type == RTN_UNICAST) {
+        route.type = RTN_LOCAL;
+        route.table = RT_TABLE_LOCAL;
+        route.prefix_length = to->family == AF_INET ? 32 : 128;
+    }
+    *ret = route;
+    return 0;
 }
 #endif

@@ -26,13 +26,38 @@ static const struct link *outgoing_link(struct route_query *query, const struct 
     return route_query_link(query, outgoing_index(query, route));
 }
 
+/* A socket shows neither gateway nor interface, but the program may have named one. Packets to a local address go over
+ * lo. */
+static void evaluate_socket(struct route_query *query, const struct route *route, bool chosen, struct path *ret)
+{
+    const struct link *lo = route->type == RTN_LOCAL ? route_query_link(query, LINK_LOOPBACK_INDEX) : NULL;
+    const struct link *link;
+
+    *ret = path_from_source(&query->request.destination, chosen, &route->source);
+    if (lo != NULL && !link_is_usable(lo))
+        *ret = path_unreachable(link_is_up(lo) ? kSCNetworkReachabilityReasonNoCarrier
+                                               : kSCNetworkReachabilityReasonInterfaceDown);
+    else if (lo != NULL && path_is_usable(ret))
+        ret->flags |= kSCNetworkReachabilityFlagsIsLocalAddress;
+    link = query->request.oif == 0 ? NULL : route_query_link(query, query->request.oif);
+    if (link == NULL)
+        return;
+    ret->index = link->index;
+    ret->mtu = link->mtu;
+    memcpy(ret->name, link->name, sizeof ret->name);
+}
+
 static void evaluate_over_link(struct route_query *query, const struct route *route, const struct link *link,
                                struct path *ret)
 {
     const bool chosen = query->question->local.family != AF_UNSPEC;
 
-    path_evaluate(&query->request.destination, chosen, route, link, ret);
-    ret->index = outgoing_index(query, route);
+    if (query->rtnetlink->is_udp) {
+        evaluate_socket(query, route, chosen, ret);
+    } else {
+        path_evaluate(&query->request.destination, chosen, route, link, ret);
+        ret->index = outgoing_index(query, route);
+    }
     /* After the look-up, connect(2) of TCP refuses these. */
     if (query->request.flow.protocol == IPPROTO_TCP && (route->type == RTN_BROADCAST || route->type == RTN_MULTICAST)) {
         ret->flags = 0;
@@ -158,7 +183,7 @@ static int evaluate_and_follow(struct route_query *query, const struct route *ro
     struct tunnel tunnel;
 
     evaluate_over_link(query, route, link, ret);
-    if (link == NULL || path_rank(ret) == 0)
+    if (link == NULL || path_rank(ret) == 0 || query->rtnetlink->is_udp)
         return 0;
     if (link->hardware == ARPHRD_PPP)
         return follow_ppp(&query->cache->pppd, link->name, ret);
@@ -218,7 +243,7 @@ int address_path_from_match(struct route_query *query, struct route *match, stru
 {
     struct route_legs legs;
 
-    if (match->legs == NULL && match->oif == 0) /* a nexthop object hides the interface */
+    if (match->legs == NULL && match->oif == 0 && !query->rtnetlink->is_udp) /* a nexthop object hides the interface */
         return address_path_plain(query, ret);
     if (match->legs == NULL)
         return evaluate_and_follow(query, match, ret);

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 
 #include "kernel/dumps.h"
 #include "kernel/link_alias.h"
@@ -141,7 +142,7 @@ static bool no_default_exists(const struct route_query *query)
     struct route_request requests[REMAINING];
     int errors[REMAINING];
 
-    if (source_routes_find(query->rtnetlink) != SOURCE_ROUTES_NONE)
+    if (query->rtnetlink->is_udp || source_routes_find(query->rtnetlink) != SOURCE_ROUTES_NONE)
         return false;
     for (size_t i = 0; i < REMAINING; i++) {
         requests[i] = query->request;
@@ -273,7 +274,7 @@ static int evaluate_question(struct route_query *query, struct path *ret)
     bool open;
     int error;
 
-    if (question_is_local_wifi(query->question)) {
+    if (question_is_local_wifi(query->question) && !query->rtnetlink->is_udp) {
         find_local_wifi(query, ret);
         return 0;
     }
@@ -283,7 +284,8 @@ static int evaluate_question(struct route_query *query, struct path *ret)
     if (query->question->destination.family == AF_UNSPEC)
         return find_default_path(query, ret);
     error = address_path_find(query, ret);
-    return error == 0 && (query->extras & QUERY_FLOW) != 0 ? flow_path_find(query, ret) : error;
+    return error == 0 && (query->extras & QUERY_FLOW) != 0 && !query->rtnetlink->is_udp ? flow_path_find(query, ret)
+                                                                                        : error;
 }
 
 bool evaluate_may_wait(const struct questions *questions)
@@ -292,6 +294,14 @@ bool evaluate_may_wait(const struct questions *questions)
         if (question_is_local_wifi(&questions->items[i]) || link_alias_is(questions->items[i].interface))
             return true;
     return false;
+}
+
+/* A UDP socket does not show what rules say of other protocols. */
+static bool is_of_another_protocol(const struct questions *questions)
+{
+    const uint8_t protocol = questions->count > 0 ? questions->items[0].flow.protocol : 0;
+
+    return protocol != 0 && protocol != IPPROTO_UDP;
 }
 
 int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, const struct questions *questions,
@@ -321,6 +331,10 @@ int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, c
     }
     /* Of all paths: later another path can be the best. */
     ret->dependencies = dependencies;
+    if (rtnetlink->is_udp) {
+        ret->evidence = kSCNetworkReachabilityEvidenceSocket;
+        ret->flow = is_of_another_protocol(questions) ? kSCNetworkReachabilityFlowIncomplete : 0;
+    }
     questions_adjust_path(questions, ret);
     return 0;
 }

@@ -53,7 +53,8 @@ static const struct link *find_complete_link(struct route_query *query, uint32_t
 
     if (link != NULL && link->complete)
         return link;
-    query->unknown_link = index;
+    if (!query->rtnetlink->is_udp)
+        query->unknown_link = index;
     return NULL;
 }
 
@@ -198,6 +199,8 @@ static int query_route(struct route_query *query, bool fib_match, struct route *
 
     query->request.fib_match = fib_match;
     error = rtnetlink_query(query->rtnetlink, &query->request, ret);
+    if (query->rtnetlink->is_udp) /* that is what the socket does */
+        return error;
     if (needs_source(&query->request, error))
         return query_with_source(query, error, ret);
     if (needs_socket(query, error, ret))
@@ -344,6 +347,18 @@ static int query_local_address(struct route_query *query, bool *ret)
     return error;
 }
 
+/* A socket does not say why no packet leaves its interface. False: *ret says why. */
+static bool interface_is_usable(struct route_query *query, struct path *ret)
+{
+    const struct link *link = query->request.oif == 0 ? NULL : route_query_link(query, query->request.oif);
+
+    if (link == NULL || link_is_usable(link))
+        return true;
+    *ret = path_unreachable(link_is_up(link) ? kSCNetworkReachabilityReasonNoCarrier
+                                             : kSCNetworkReachabilityReasonInterfaceDown);
+    return false;
+}
+
 /* A socket that is bound to a VRF sends IPv4 multicast as one that is not bound. */
 static bool ignores_vrf(struct route_query *query)
 {
@@ -368,7 +383,8 @@ int route_query_begin(struct route_query *query, bool *ret_open, struct path *re
         return error;
     query->request.destination = question->destination;
     query->request.source = question->local;
-    *ret_open = question_choose_interface(question, named, &query->request.oif, ret);
+    *ret_open = question_choose_interface(question, named, &query->request.oif, ret) &&
+                (!query->rtnetlink->is_udp || interface_is_usable(query, ret));
     if (!*ret_open)
         return 0;
     if (question->local.family != AF_UNSPEC)

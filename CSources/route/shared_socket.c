@@ -13,7 +13,6 @@
 #include "kernel/dumps.h"
 #include "kernel/link_alias.h"
 #include "kernel/link_type.h"
-#include "route/udp_probe.h"
 
 /* ---- The socket ------------------------------------------------------------------------------------------------- */
 
@@ -100,6 +99,18 @@ static int evaluate_over_all_links(const struct shared_socket *shared, struct ro
     return error;
 }
 
+static int evaluate_with_udp(const struct shared_socket *shared, struct round_cache *cache,
+                             const struct questions *questions, struct path *ret)
+{
+    struct rtnetlink rtnetlink;
+    int error = rtnetlink_open_udp(&rtnetlink, shared->netns);
+
+    if (error == 0)
+        error = evaluate_questions(&rtnetlink, cache, questions, 0, ret);
+    rtnetlink_close(&rtnetlink);
+    return error;
+}
+
 int shared_socket_evaluate_in_round(struct shared_socket *shared, struct round_cache *cache,
                                     const struct questions *questions, unsigned extras, struct path *ret)
 {
@@ -114,7 +125,7 @@ int shared_socket_evaluate_in_round(struct shared_socket *shared, struct round_c
             error = evaluate_locked(shared, cache, questions, extras, ret);
         pthread_mutex_unlock(&shared->lock);
     }
-    return error == NETLINK_DENIED ? udp_probe_evaluate(shared->netns, questions, ret) : error;
+    return error == NETLINK_DENIED ? evaluate_with_udp(shared, cache, questions, ret) : error;
 }
 
 int shared_socket_evaluate(struct shared_socket *shared, const struct questions *questions, unsigned extras,
@@ -215,6 +226,7 @@ int shared_socket_learn_link(struct shared_socket *shared, uint32_t index, struc
 uint32_t shared_socket_link_index(struct shared_socket *shared, const char *name)
 {
     uint32_t index = 0;
+    struct rtnetlink udp;
     bool can_query;
 
     if (link_alias_is(name)) {
@@ -226,8 +238,10 @@ uint32_t shared_socket_link_index(struct shared_socket *shared, const char *name
     if (can_query)
         (void)rtnetlink_link_index(&shared->rtnetlink, name, &index);
     pthread_mutex_unlock(&shared->lock);
-    if (!can_query)
-        (void)udp_probe_link_index(shared->netns, name, &index);
+    if (can_query || rtnetlink_open_udp(&udp, shared->netns) != 0)
+        return index;
+    (void)rtnetlink_link_index(&udp, name, &index);
+    rtnetlink_close(&udp);
     return index;
 }
 #endif

@@ -25,7 +25,7 @@ void shared_socket_close(struct shared_socket *shared);
 /* Opens the socket. Without this call, the first question opens it. 0 also if netlink is denied. */
 int shared_socket_open(struct shared_socket *shared);
 
-/* evaluate_questions, or udp_probe_evaluate if netlink is denied. Does not wait for RTNL, except for a question about
+/* evaluate_questions, or over UDP sockets if netlink is denied. Does not wait for RTNL, except for a question about
  * the local network, which needs a list of all links. */
 int shared_socket_evaluate(struct shared_socket *shared, const struct questions *questions, unsigned extras,
                            struct path *ret);
