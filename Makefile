@@ -353,7 +353,7 @@ $(BUILD)/tests/test-pppd: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=clock_gettim
 $(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=genetlink_open -Wl,--wrap=genetlink_query \
                                                 -Wl,--wrap=genetlink_close -Wl,--wrap=link_is_wireguard \
                                                 -Wl,--wrap=sock_diag_udp_send_buffer
-$(BUILD)/tests/test-vrf: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query -Wl,--wrap=rtnetlink_query_each \
+$(BUILD)/tests/test-vrf: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query \
                                -Wl,--wrap=rtnetlink_link_index -Wl,--wrap=udp_route_choose_source \
                                -Wl,--wrap=udp_route_find
 $(BUILD)/tests/test-sharing $(BUILD)/tests/test-link-changes: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query

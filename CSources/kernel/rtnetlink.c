@@ -26,7 +26,6 @@
 #define DRAIN_LIMIT 1024  /* datagrams in one call, so that many events do not delay deliveries without end */
 #define LOST_LIMIT  65536 /* datagrams after a loss: more than a queue of 2 MiB can hold */
 #define QUERY_TRIES 3     /* for a reply that an overrun dropped */
-#define FEW_QUERIES 8     /* there is always room for their replies */
 
 _Static_assert(PROCESS_USER_UNKNOWN == MESSAGE_NO_USER, "the request has no user if it is not known");
 
@@ -455,32 +454,5 @@ int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *req
         return EIO;
     *ret = reply.route;
     return 0;
-}
-
-int rtnetlink_query_each(struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count,
-                         int *ret_errors)
-{
-    _Alignas(struct nlmsghdr) char bytes[RTNETLINK_QUERY_LIMIT * MESSAGE_REQUEST_SIZE];
-    const uint32_t first = rtnetlink->requests.sequence + 1;
-    struct message reply;
-    size_t length = 0;
-    int error;
-
-    for (size_t i = 0; i < count; i++)
-        length += message_put_route_query(bytes + length, ++rtnetlink->requests.sequence, rtnetlink->user,
-                                          &requests[i]);
-    rtnetlink->queries += count;
-    if (count > FEW_QUERIES)
-        netlink_make_room(&rtnetlink->requests);
-    error = netlink_send(&rtnetlink->requests, bytes, length);
-    for (size_t i = 0; i < count && error == 0; i++) {
-        ret_errors[i] = receive_reply(rtnetlink, first + (uint32_t)i, &reply);
-        probe_query(requests[i].destination.family, requests[i].oif, ret_errors[i]);
-        if (ret_errors[i] == ENOBUFS) {
-            recover_from_overrun(rtnetlink);
-            error = ENOBUFS;
-        }
-    }
-    return error;
 }
 #endif

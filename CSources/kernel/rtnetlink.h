@@ -137,10 +137,4 @@ int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *req
 void rtnetlink_begin_batch(struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count);
 void rtnetlink_end_batch(struct rtnetlink *rtnetlink);
 
-/* Queries several routes with one send. *ret_errors: for each route, 0 or an errno as above. Returns 0, or an errno if
- * not all could be queried. */
-#define RTNETLINK_QUERY_LIMIT 32
-int rtnetlink_query_each(struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count,
-                         int *ret_errors);
-
 #endif

@@ -131,35 +131,8 @@ static int evaluate_default_route(struct route_query *query, struct route *match
     return error == 0 ? address_path_add_source(query, ret) : error;
 }
 
-/* Called when no route matches the first sample. Whether neither family has a default route, as after the deletion of
- * the only one. The remaining queries go to the kernel in one send. A throw route or a rule can hide a default route
- * from one sample, so each half has one. */
-static bool no_default_exists(const struct route_query *query)
-{
-    enum { REMAINING = 3 };
-    const struct address *const samples[REMAINING] = { &samples_ipv4[SAMPLES - 1], &samples_ipv6[0],
-                                                       &samples_ipv6[SAMPLES - 1] };
-    struct route_request requests[REMAINING];
-    int errors[REMAINING];
-
-    if (query->rtnetlink->is_udp || source_routes_find(query->rtnetlink) != SOURCE_ROUTES_NONE)
-        return false;
-    for (size_t i = 0; i < REMAINING; i++) {
-        requests[i] = query->request;
-        requests[i].destination = *samples[i];
-    }
-    if (rtnetlink_query_each(query->rtnetlink, requests, REMAINING, errors) != 0)
-        return false;
-    for (size_t i = 0; i < REMAINING; i++)
-        if (errors[i] != ENETUNREACH)
-            return false;
-    return true;
-}
-
-/* Finds the default path of one family. The reason is NoRoute if there is no default route. If `ret_neither` is not
- * NULL, *ret_neither is set to true if the other family has no default route either. */
-static int find_default_of_family(struct route_query *query, const struct address samples[SAMPLES], bool *ret_neither,
-                                  struct path *ret)
+/* Finds the default path of one family. The reason is NoRoute if there is no default route. */
+static int find_default_of_family(struct route_query *query, const struct address samples[SAMPLES], struct path *ret)
 {
     bool unmatched = false, confirmed = false;
     struct route route;
@@ -173,11 +146,6 @@ static int find_default_of_family(struct route_query *query, const struct addres
             return evaluate_default_route(query, &route, ret);
         if (error != 0 && route_query_path_from_error(query, error, ret) != 0)
             return error;
-        if (error == ENETUNREACH && i == 0 && ret_neither != NULL) {
-            *ret_neither = no_default_exists(query);
-            if (*ret_neither)
-                return 0;
-        }
         unmatched = unmatched || error == 0 || error == ENETUNREACH;
         /* No route at all matches in this half: continue with the other half. */
         if (error == ENETUNREACH && i < SAMPLES - 2)
@@ -191,17 +159,16 @@ static int find_default_of_family(struct route_query *query, const struct addres
 
 /* Tries the family of the local address, or IPv4, then IPv6. If neither path is usable, the result is that of IPv4, or
  * that of IPv6 if IPv4 has no default route. */
-static int query_default_path(struct route_query *query, struct path *ret)
+static int find_default_path(struct route_query *query, struct path *ret)
 {
     const uint8_t family = question_default_family(query->question);
     struct path ipv4 = path_unreachable(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
-    bool neither = false;
     int error = 0;
 
     if (family != AF_INET6)
-        error = find_default_of_family(query, samples_ipv4, family == AF_UNSPEC ? &neither : NULL, &ipv4);
-    if (error == 0 && family != AF_INET && !path_is_usable(&ipv4) && !neither)
-        error = find_default_of_family(query, samples_ipv6, NULL, &ipv6);
+        error = find_default_of_family(query, samples_ipv4, &ipv4);
+    if (error == 0 && family != AF_INET && !path_is_usable(&ipv4))
+        error = find_default_of_family(query, samples_ipv6, &ipv6);
     if (error != 0)
         return error;
     *ret = path_is_usable(&ipv6) || ipv4.reason == kSCNetworkReachabilityReasonNoRoute ? ipv6 : ipv4;
@@ -214,44 +181,6 @@ static int query_default_path(struct route_query *query, struct path *ret)
 const struct address *default_path_sample(size_t i)
 {
     return i < SAMPLES ? &samples_ipv4[i] : &samples_ipv6[i - SAMPLES];
-}
-
-static bool is_cached(const struct route_query *query)
-{
-    const struct round_cache *cache = query->cache;
-
-    return cache->has_default_path && cache->default_family == query->question->family &&
-           cache->default_extras == query->extras;
-}
-
-/* A path that is not complete is evaluated again when more is known about its link. */
-static void keep_in_cache(const struct route_query *query, const struct path *path)
-{
-    struct round_cache *cache = query->cache;
-
-    if (query->unknown_link != 0 || query->link_error != 0 || path->dependencies.unknown_link != 0 ||
-        path->type_unknown)
-        return;
-    cache->has_default_path = true;
-    cache->default_family = query->question->family;
-    cache->default_extras = query->extras;
-    cache->default_path = *path;
-}
-
-/* Many names can wait for their first answer. Until then, the path of each is the default path. */
-static int find_default_path(struct route_query *query, struct path *ret)
-{
-    const bool is_plain = question_is_default_path(query->question);
-    int error;
-
-    if (is_plain && is_cached(query)) {
-        *ret = query->cache->default_path;
-        return 0;
-    }
-    error = query_default_path(query, ret);
-    if (error == 0 && is_plain)
-        keep_in_cache(query, ret);
-    return error;
 }
 
 /* ---- Questions -------------------------------------------------------------------------------------------------- */

@@ -221,6 +221,24 @@ int shared_socket_learn_link(struct shared_socket *shared, uint32_t index, struc
     return 0;
 }
 
+int shared_socket_learn_types(struct shared_socket *shared, struct path *path)
+{
+    struct link link = { 0 };
+    int error = path->type_unknown ? shared_socket_learn_link(shared, path->index, &link) : 0;
+
+    if (error == 0 && link.index != 0) {
+        path->type = link.type;
+        path->type_unknown = !link_type_is_known(&link);
+        path->cable = link_is_cable(&link);
+    }
+    if (error != 0 || path->unknown_carrier == 0)
+        return error;
+    error = shared_socket_learn_link(shared, path->unknown_carrier, &link);
+    if (error == 0 && link.index != 0)
+        path->carriers |= path_carrier_bits(link.type, link_is_cable(&link));
+    return error;
+}
+
 /* ---- Names of links --------------------------------------------------------------------------------------------- */
 
 uint32_t shared_socket_link_index(struct shared_socket *shared, const char *name)

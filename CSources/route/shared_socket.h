@@ -41,6 +41,9 @@ void shared_socket_lend_devices(struct shared_socket *shared, struct link_table 
  * Returns 0 also if nothing more can be found out. ret->index 0: there is no such link. */
 int shared_socket_learn_link(struct shared_socket *shared, uint32_t index, struct link *ret);
 
+/* Finds out the types that a path lacks: of its interface, and of what carries its tunnel. As above. */
+int shared_socket_learn_types(struct shared_socket *shared, struct path *path);
+
 /* Adds to the flow of a path whether it is incomplete, if the path does not say so yet. May wait for RTNL, on a socket
  * of its own. */
 int shared_socket_settle_flow(struct shared_socket *shared, const struct questions *questions, struct path *path);

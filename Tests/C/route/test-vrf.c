@@ -104,16 +104,6 @@ WRAP(int, rtnetlink_query, struct rtnetlink *handle, const struct route_request 
     return 0;
 }
 
-WRAP(int, rtnetlink_query_each, struct rtnetlink *handle, const struct route_request *requests, size_t count,
-     int *ret_errors)
-{
-    struct route unused;
-
-    for (size_t i = 0; i < count; i++)
-        ret_errors[i] = __wrap_rtnetlink_query(handle, &requests[i], &unused);
-    return 0;
-}
-
 WRAP(int, rtnetlink_link_index, struct rtnetlink *handle, const char *name, uint32_t *ret)
 {
     *ret = 0;
