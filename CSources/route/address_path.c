@@ -21,24 +21,21 @@ static uint32_t outgoing_index(struct route_query *query, const struct route *ro
     return query->request.fib_match && route->type == RTN_LOCAL ? LINK_LOOPBACK_INDEX : route->oif;
 }
 
-static const struct link *outgoing_link(struct route_query *query, const struct route *route)
-{
-    return route_query_link(query, outgoing_index(query, route));
-}
-
 /* A socket shows neither gateway nor interface, but the program may have named one. Packets to a local address go over
  * lo. */
 static void evaluate_socket(struct route_query *query, const struct route *route, bool chosen, struct path *ret)
 {
-    const struct link *lo = route->type == RTN_LOCAL ? route_query_link(query, LINK_LOOPBACK_INDEX) : NULL;
-    const struct link *link;
+    const struct link *link = route->type == RTN_LOCAL ? route_query_link(query, LINK_LOOPBACK_INDEX) : NULL;
+    struct path over_lo;
 
     *ret = path_from_source(&query->request.destination, chosen, &route->source);
-    if (lo != NULL && !link_is_usable(lo))
-        *ret = path_unreachable(link_is_up(lo) ? kSCNetworkReachabilityReasonNoCarrier
-                                               : kSCNetworkReachabilityReasonInterfaceDown);
-    else if (lo != NULL && path_is_usable(ret))
-        ret->flags |= kSCNetworkReachabilityFlagsIsLocalAddress;
+    if (link != NULL) {
+        path_evaluate_local(link, &over_lo);
+        if (!path_is_usable(&over_lo))
+            *ret = path_unreachable(over_lo.reason);
+        else if (path_is_usable(ret))
+            ret->flags |= kSCNetworkReachabilityFlagsIsLocalAddress;
+    }
     link = query->request.oif == 0 ? NULL : route_query_link(query, query->request.oif);
     if (link == NULL)
         return;
@@ -130,7 +127,7 @@ static struct path path_of_unusable_leg(struct route_query *query, const struct 
     single.oif = leg->oif;
     single.has_gateway = leg->has_gateway;
     single.gateway = leg->gateway;
-    evaluate_over_link(query, &single, outgoing_link(query, &single), &path);
+    evaluate_over_link(query, &single, route_query_link(query, outgoing_index(query, &single)), &path);
     return link_is_the_reason(&path) ? path : path_unreachable(kSCNetworkReachabilityReasonNoRoute);
 }
 
@@ -179,7 +176,7 @@ static int follow_ppp(struct pppd *pppd, const char *name, struct path *path)
 /* Evaluates a route and what is behind its interface. Sends further queries for a tunnel. */
 static int evaluate_and_follow(struct route_query *query, const struct route *route, struct path *ret)
 {
-    const struct link *link = outgoing_link(query, route);
+    const struct link *link = route_query_link(query, outgoing_index(query, route));
     struct tunnel tunnel;
 
     evaluate_over_link(query, route, link, ret);

@@ -36,18 +36,14 @@ static bool is_default_route(const struct route *route)
     return route->prefix_length <= 1 && route->type != RTN_LOCAL;
 }
 
-/* Whether the reply names a route that cannot lead to the destination, so another one with the same way does: see
+/* False also if the reply names a route that cannot lead to the destination, so another one with the same way does: see
  * route_may_be_another. */
-static bool is_another_route(const struct route *route, const struct address *destination)
+static bool has_known_prefix(const struct route *route, const struct address *destination)
 {
     const struct address first = address_truncate(destination, route->prefix_length);
 
-    return route_may_be_another(route) && !address_equal(&first, &route->destination);
-}
-
-static bool has_known_prefix(const struct route *route, const struct address *destination)
-{
-    return route->prefix_length != ROUTE_QUERY_PREFIX_UNKNOWN && !is_another_route(route, destination);
+    return route->prefix_length != ROUTE_QUERY_PREFIX_UNKNOWN &&
+           (!route_may_be_another(route) || address_equal(&first, &route->destination));
 }
 
 /* A route to a longer prefix. While none of its gateways responds, the kernel ignores it: then a default route can lead

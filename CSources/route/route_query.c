@@ -352,11 +352,9 @@ static bool interface_is_usable(struct route_query *query, struct path *ret)
 {
     const struct link *link = query->request.oif == 0 ? NULL : route_query_link(query, query->request.oif);
 
-    if (link == NULL || link_is_usable(link))
-        return true;
-    *ret = path_unreachable(link_is_up(link) ? kSCNetworkReachabilityReasonNoCarrier
-                                             : kSCNetworkReachabilityReasonInterfaceDown);
-    return false;
+    if (link != NULL)
+        path_evaluate_local(link, ret);
+    return link == NULL || path_is_usable(ret);
 }
 
 /* A socket that is bound to a VRF sends IPv4 multicast as one that is not bound. */

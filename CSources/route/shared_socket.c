@@ -81,32 +81,22 @@ static int evaluate_locked(struct shared_socket *shared, struct round_cache *cac
     return error;
 }
 
-/* The shared link table has only the links of earlier questions. No call may wait for RTNL with the shared socket's
- * lock. So this uses a socket and a table of its own. */
-static int evaluate_over_all_links(const struct shared_socket *shared, struct round_cache *cache,
-                                   const struct questions *questions, unsigned extras, struct path *ret)
+/* Over a socket of its own. The shared link table has only the links of earlier questions, and no call may wait for
+ * RTNL with the shared socket's lock. `udp`: netlink is denied. */
+static int evaluate_apart(const struct shared_socket *shared, bool udp, struct round_cache *cache,
+                          const struct questions *questions, unsigned extras, struct path *ret)
 {
     struct rtnetlink rtnetlink;
-    int error = rtnetlink_open(&rtnetlink, RTNETLINK_LINKS, shared->netns);
+    int error = udp ? rtnetlink_open_udp(&rtnetlink, shared->netns)
+                    : rtnetlink_open(&rtnetlink, RTNETLINK_LINKS, shared->netns);
 
     if (error != 0)
         return error;
     (void)rtnetlink_set_user(&rtnetlink, process_user());
-    error = rtnetlink_read_links(&rtnetlink);
+    if (!udp)
+        error = rtnetlink_read_links(&rtnetlink);
     if (error == 0)
         error = evaluate_questions(&rtnetlink, cache, questions, extras, ret);
-    rtnetlink_close(&rtnetlink);
-    return error;
-}
-
-static int evaluate_with_udp(const struct shared_socket *shared, struct round_cache *cache,
-                             const struct questions *questions, struct path *ret)
-{
-    struct rtnetlink rtnetlink;
-    int error = rtnetlink_open_udp(&rtnetlink, shared->netns);
-
-    if (error == 0)
-        error = evaluate_questions(&rtnetlink, cache, questions, 0, ret);
     rtnetlink_close(&rtnetlink);
     return error;
 }
@@ -117,7 +107,7 @@ int shared_socket_evaluate_in_round(struct shared_socket *shared, struct round_c
     int error;
 
     if (evaluate_may_wait(questions)) {
-        error = evaluate_over_all_links(shared, cache, questions, extras, ret);
+        error = evaluate_apart(shared, false, cache, questions, extras, ret);
     } else {
         pthread_mutex_lock(&shared->lock);
         error = open_locked(shared);
@@ -125,7 +115,7 @@ int shared_socket_evaluate_in_round(struct shared_socket *shared, struct round_c
             error = evaluate_locked(shared, cache, questions, extras, ret);
         pthread_mutex_unlock(&shared->lock);
     }
-    return error == NETLINK_DENIED ? evaluate_with_udp(shared, cache, questions, ret) : error;
+    return error == NETLINK_DENIED ? evaluate_apart(shared, true, cache, questions, extras, ret) : error;
 }
 
 int shared_socket_evaluate(struct shared_socket *shared, const struct questions *questions, unsigned extras,
