@@ -107,8 +107,8 @@ static bool spec_set_name(struct target_spec *spec, const char *name)
     if (length == 0 || length > LOOKUP_NAME_LIMIT)
         return refuse("nodename: empty, or longer than 1024 bytes");
     spec->count = 1;
-    if (address_parse(name, &question->destination, question->interface, &question->scope)) {
-        if (strncmp(question->interface, "25", 2) == 0)
+    if (address_parse(name, &question->destination, &question->interface, &question->scope)) {
+        if (question->interface != NULL && strncmp(question->interface, "25", 2) == 0)
             return refuse("nodename: \"%25\" before a zone is for URLs; write \"%\", as in fe80::1%eth0");
         spec->family = question->destination.family;
         if (address_is_unspecified(&question->destination))
@@ -138,11 +138,11 @@ static bool spec_set_interface(struct target_spec *spec, const char *name)
     if (length == 0 || length >= LINK_ALIAS_SIZE)
         return refuse("interfaceName: empty, or longer than 127 bytes");
     for (size_t i = 0; i < spec->count; i++) {
-        char *interface = spec->questions[i].interface;
+        const char **const interface = &spec->questions[i].interface;
 
-        if (interface[0] != '\0' && strcmp(interface, name) != 0)
+        if (*interface != NULL && strcmp(*interface, name) != 0)
             return refuse("interfaceName: not the interface of the address's zone");
-        memcpy(interface, name, length + 1);
+        *interface = name;
     }
     return true;
 }
@@ -251,7 +251,7 @@ static bool is_plain_default_path(const struct target_spec *spec)
 {
     const struct question *question = &spec->questions[0];
 
-    return spec->kind == TARGET_DEFAULT && question->interface[0] == '\0' && question->mark == 0 &&
+    return spec->kind == TARGET_DEFAULT && question->interface == NULL && question->mark == 0 &&
            question->family == AF_UNSPEC && flow_is_empty(&question->flow);
 }
 

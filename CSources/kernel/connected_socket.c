@@ -8,7 +8,9 @@
 #include "kernel/connected_socket.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -46,13 +48,16 @@ static uint8_t known_protocol(int protocol, uint8_t family)
 /* Before Linux 5.1, only the name of the interface can be read. */
 static int read_device(int fd, struct question *ret)
 {
-    socklen_t length = sizeof ret->interface;
+    struct ifreq request = { 0 };
+    socklen_t length = sizeof request.ifr_name;
     int index, error = read_option(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &index);
 
     if (index != 0)
         ret->scope = (uint32_t)index;
-    else if (error == 0 && getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, ret->interface, &length) != 0)
+    else if (error == 0 && getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, request.ifr_name, &length) != 0)
         error = errno == ENOPROTOOPT ? 0 : errno;
+    else if (error == 0 && length > 0 && ioctl(fd, SIOCGIFINDEX, &request) == 0)
+        ret->scope = (uint32_t)request.ifr_ifindex;
     return error;
 }
 

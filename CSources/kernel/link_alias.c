@@ -29,7 +29,7 @@ int link_alias_check(const char *name)
     struct genetlink ethtool;
     struct nlmsghdr *header;
     struct nlattr *outer, *inner;
-    int error = genetlink_open(ETHTOOL_GENL_NAME, &ethtool);
+    int error = genetlink_open(NULL, ETHTOOL_GENL_NAME, &ethtool);
 
     if (error != 0)
         return netlink_is_withheld(error) ? ENODEV : error;
@@ -47,44 +47,30 @@ int link_alias_check(const char *name)
     return error == EOPNOTSUPP ? 0 : error;
 }
 
-struct alias_call {
-    const char *name;
-    uint32_t index;
-};
-
 static void take_index(void *info, const struct nlmsghdr *header)
 {
-    struct alias_call *call = info;
+    uint32_t *ret = info;
     struct message message;
 
     (void)message_parse(header, header->nlmsg_len, &message);
     if (message.kind == MESSAGE_LINK)
-        call->index = message.link.index;
+        *ret = message.link.index;
 }
 
-static int find_index(void *argument)
+int link_alias_index(const struct netns_handle *netns, const char *name, uint32_t *ret)
 {
     _Alignas(struct nlmsghdr) char request[ALIAS_REQUEST_SIZE];
-    struct alias_call *call = argument;
     struct netlink netlink = NETLINK_CLOSED;
     void *buffer = malloc(NETLINK_BUFFER_SIZE);
-    int error = buffer == NULL ? ENOMEM : netlink_open_requests(&netlink);
+    int error = buffer == NULL ? ENOMEM : netlink_open_requests(netns, &netlink);
 
+    *ret = 0;
     message_put_link_query(request, 0, 0);
-    mnl_attr_put_strz((struct nlmsghdr *)request, IFLA_ALT_IFNAME, call->name);
+    mnl_attr_put_strz((struct nlmsghdr *)request, IFLA_ALT_IFNAME, name);
     if (error == 0)
-        error = netlink_exchange(&netlink, (struct nlmsghdr *)request, buffer, take_index, call);
+        error = netlink_exchange(&netlink, (struct nlmsghdr *)request, buffer, take_index, ret);
     netlink_close(&netlink);
     free(buffer);
-    return error;
-}
-
-int link_alias_index(struct netns_handle *netns, const char *name, uint32_t *ret)
-{
-    struct alias_call call = { .name = name };
-    const int error = netns == NULL ? find_index(&call) : netns_handle_run(netns, find_index, &call);
-
-    *ret = call.index;
     return error == ENODEV || netlink_is_withheld(error) ? 0 : error;
 }
 #endif

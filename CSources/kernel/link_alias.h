@@ -12,7 +12,7 @@
 
 static inline bool link_alias_is(const char *name)
 {
-    return strlen(name) >= LINK_NAME_SIZE;
+    return name != NULL && strlen(name) >= LINK_NAME_SIZE;
 }
 
 /* Whether a link of the calling thread's network namespace has this name. Does not wait for RTNL. Returns 0, or an
@@ -20,6 +20,6 @@ static inline bool link_alias_is(const char *name)
 int link_alias_check(const char *name);
 
 /* Finds the index of the link. *ret 0: there is none. Waits for RTNL. Returns 0 or an errno. */
-int link_alias_index(struct netns_handle *netns, const char *name, uint32_t *ret);
+int link_alias_index(const struct netns_handle *netns, const char *name, uint32_t *ret);
 
 #endif

@@ -20,12 +20,12 @@
 #include "kernel/ioctl.h"
 #include "kernel/link_alias.h"
 #include "kernel/sysfs.h"
+#include "kernel/udp_route.h"
 #include "pure/path.h"
 
 #define DRAIN_LIMIT 1024  /* datagrams in one call, so that many events do not delay deliveries without end */
 #define LOST_LIMIT  65536 /* datagrams after a loss: more than a queue of 2 MiB can hold */
 #define QUERY_TRIES 3     /* for a reply that an overrun dropped */
-#define FEW_QUERIES 8     /* there is always room for their replies */
 
 _Static_assert(PROCESS_USER_UNKNOWN == MESSAGE_NO_USER, "the request has no user if it is not known");
 
@@ -39,7 +39,7 @@ static const unsigned link_groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_RULE, RTNLGRP
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, struct netns_handle *netns)
+int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, const struct netns_handle *netns)
 {
     int error;
 
@@ -48,12 +48,16 @@ int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, struct net
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
     if (ret->buffer == NULL)
         return ENOMEM;
+    if (netns != NULL && netns_handle_is_current(netns))
+        netns = NULL; /* read once for both sockets */
     if (scope == RTNETLINK_LINKS) {
-        error = netlink_open_both(&ret->requests, link_groups, COUNT(link_groups), &ret->groups_refused);
+        error = netlink_open_both(netns, &ret->requests, link_groups, COUNT(link_groups), &ret->groups_refused);
     } else {
-        error = netlink_open_requests(&ret->requests);
+        error = netlink_open_requests(netns, &ret->requests);
         if (error == 0)
-            error = netlink_open_events(&ret->events, event_groups, COUNT(event_groups), &ret->groups_refused);
+            error = netlink_open_events(netns, &ret->events, event_groups, COUNT(event_groups), &ret->groups_refused);
+        if (error == 0)
+            netlink_make_room(&ret->events);
     }
     if (error != 0)
         rtnetlink_close(ret);
@@ -437,6 +441,8 @@ int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *req
     struct message reply;
     int error;
 
+    if (rtnetlink->is_udp)
+        return udp_route_query(rtnetlink, request, ret);
     if (is_in_batch(rtnetlink, request, &reply))
         error = reply.kind == MESSAGE_ERROR ? reply.error : 0;
     else
@@ -448,32 +454,5 @@ int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *req
         return EIO;
     *ret = reply.route;
     return 0;
-}
-
-int rtnetlink_query_each(struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count,
-                         int *ret_errors)
-{
-    _Alignas(struct nlmsghdr) char bytes[RTNETLINK_QUERY_LIMIT * MESSAGE_REQUEST_SIZE];
-    const uint32_t first = rtnetlink->requests.sequence + 1;
-    struct message reply;
-    size_t length = 0;
-    int error;
-
-    for (size_t i = 0; i < count; i++)
-        length += message_put_route_query(bytes + length, ++rtnetlink->requests.sequence, rtnetlink->user,
-                                          &requests[i]);
-    rtnetlink->queries += count;
-    if (count > FEW_QUERIES)
-        netlink_make_room(&rtnetlink->requests);
-    error = netlink_send(&rtnetlink->requests, bytes, length);
-    for (size_t i = 0; i < count && error == 0; i++) {
-        ret_errors[i] = receive_reply(rtnetlink, first + (uint32_t)i, &reply);
-        probe_query(requests[i].destination.family, requests[i].oif, ret_errors[i]);
-        if (ret_errors[i] == ENOBUFS) {
-            recover_from_overrun(rtnetlink);
-            error = ENOBUFS;
-        }
-    }
-    return error;
 }
 #endif

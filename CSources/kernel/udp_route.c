@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a connected UDP socket shows about a route request.
+ * What a connected UDP socket shows about a route request: beside the kernel's reply, or in its place.
  *
  * What this file must never do: send a packet; take the errno of a sandbox for that of a route; leave the kept socket
  * connected: it would keep its port, and the next request would get its source.
@@ -8,9 +8,10 @@
 #ifdef __linux__
 #include "kernel/udp_route.h"
 
+#include <linux/rtnetlink.h>
 #include <sys/stat.h>
 
-#include "base/netns_handle.h"
+#include "kernel/dumps.h"
 #include "kernel/udp_socket.h"
 #include "pure/path.h"
 
@@ -31,13 +32,13 @@ static int apply_options(int fd, const struct route_request *request)
 
 /* A sandbox can refuse connect(2) with the errno of a prohibited route. Then it refuses ::1, too, to which no rule or
  * route of the request leads. */
-static bool is_sandboxed(int error)
+static bool is_sandboxed(const struct rtnetlink *rtnetlink, int error)
 {
     static const struct address loopback = { AF_INET6, { [15] = 1 } };
     struct descriptor socket;
     bool refused;
 
-    if (error != EACCES || udp_socket_open(AF_INET6, &socket) != 0)
+    if (error != EACCES || udp_socket_open(rtnetlink->netns, AF_INET6, &socket) != 0)
         return false;
     refused = udp_socket_connect(socket.fd, &loopback, 0, 0) == EACCES;
     descriptor_close(&socket);
@@ -45,14 +46,15 @@ static bool is_sandboxed(int error)
 }
 
 /* Whether the result of connect(2) is about the route. Another errno is that of a BPF program, for example. */
-static bool is_about_route(int error)
+static bool is_about_route(const struct rtnetlink *rtnetlink, int error)
 {
     struct path path;
 
-    return error == 0 || (path_from_error(error, false, &path) && !is_sandboxed(error));
+    return error == 0 || (path_from_error(error, false, &path) && !is_sandboxed(rtnetlink, error));
 }
 
-static int connect_socket(int fd, const struct route_request *request, struct udp_route *ret)
+static int connect_socket(const struct rtnetlink *rtnetlink, int fd, const struct route_request *request,
+                          struct udp_route *ret)
 {
     int error = apply_options(fd, request);
 
@@ -63,27 +65,20 @@ static int connect_socket(int fd, const struct route_request *request, struct ud
         error = udp_socket_own_address(fd, &ret->source);
     else if (udp_socket_lacks_resources(ret->error))
         error = ret->error;
-    ret->is_known = error == 0 && is_about_route(ret->error);
+    ret->is_known = error == 0 && is_about_route(rtnetlink, ret->error);
     return error;
 }
 
-/* ---- A socket for one request ----------------------------------------------------------------------------------- */
-
-/* The arguments of connect_in_namespace. */
-struct udp_request {
-    const struct route_request *request;
-    struct udp_route *route;
-};
-
-static int connect_in_namespace(void *argument)
+/* A socket for one request. */
+static int connect_own_socket(const struct rtnetlink *rtnetlink, const struct route_request *request,
+                              struct udp_route *ret)
 {
-    const struct udp_request *udp = argument;
     struct descriptor socket;
-    int error = udp_socket_open(AF_INET6, &socket);
+    int error = udp_socket_open(rtnetlink->netns, AF_INET6, &socket);
 
     if (error != 0)
         return error;
-    error = connect_socket(socket.fd, udp->request, udp->route);
+    error = connect_socket(rtnetlink, socket.fd, request, ret);
     descriptor_close(&socket);
     return error;
 }
@@ -101,20 +96,19 @@ static bool suits_kept_socket(const struct route_request *request)
 static bool has_kept_socket(const struct rtnetlink *rtnetlink)
 {
     return rtnetlink->user != PROCESS_USER_UNKNOWN && rtnetlink->udp_user == rtnetlink->user &&
-           descriptor_is_ours(&rtnetlink->udp);
+           descriptor_is_open(&rtnetlink->udp);
 }
 
 /* A BPF program of the control group can bind each new socket to a device ("ip vrf exec"). A disconnect would undo it,
  * so such a socket serves one request. */
-static int open_kept_socket(void *argument)
+static int open_kept_socket(struct rtnetlink *rtnetlink)
 {
-    struct rtnetlink *rtnetlink = argument;
     struct stat status;
     int error;
 
     descriptor_close(&rtnetlink->udp);
     rtnetlink->udp_user = PROCESS_USER_UNKNOWN;
-    error = udp_socket_open(AF_INET6, &rtnetlink->udp);
+    error = udp_socket_open(rtnetlink->netns, AF_INET6, &rtnetlink->udp);
     if (error == 0 && !udp_socket_has_device(rtnetlink->udp.fd) && fstat(rtnetlink->udp.fd, &status) == 0)
         rtnetlink->udp_user = status.st_uid;
     return error;
@@ -126,10 +120,10 @@ static int connect_kept_socket(struct rtnetlink *rtnetlink, const struct route_r
     int error = 0;
 
     if (!has_kept_socket(rtnetlink))
-        error = netns_handle_run(rtnetlink->netns, open_kept_socket, rtnetlink);
+        error = open_kept_socket(rtnetlink);
     if (error != 0)
         return error;
-    error = connect_socket(rtnetlink->udp.fd, request, ret);
+    error = connect_socket(rtnetlink, rtnetlink->udp.fd, request, ret);
     if (udp_socket_disconnect(rtnetlink->udp.fd) != 0)
         descriptor_close(&rtnetlink->udp);
     return error;
@@ -137,14 +131,143 @@ static int connect_kept_socket(struct rtnetlink *rtnetlink, const struct route_r
 
 int udp_route_find(struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret)
 {
-    struct udp_request udp = { .request = request, .route = ret };
-    int error = 0;
+    int error;
 
     *ret = (struct udp_route){ 0 };
-    if (rtnetlink->netns != NULL && suits_kept_socket(request))
-        error = connect_kept_socket(rtnetlink, request, ret);
-    else if (rtnetlink->netns != NULL)
-        error = netns_handle_run(rtnetlink->netns, connect_in_namespace, &udp);
+    error = suits_kept_socket(request) ? connect_kept_socket(rtnetlink, request, ret)
+                                       : connect_own_socket(rtnetlink, request, ret);
     return udp_socket_lacks_resources(error) ? error : 0;
+}
+
+int udp_route_choose_source(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret)
+{
+    struct udp_route route = { 0 };
+    int error = 0;
+
+    if (source_routes_find(rtnetlink) != SOURCE_ROUTES_NONE)
+        error = udp_route_find(rtnetlink, request, &route);
+    *ret = route.source;
+    return error;
+}
+
+/* ---- In place of netlink ---------------------------------------------------------------------------------------- */
+
+int rtnetlink_open_udp(struct rtnetlink *ret, const struct netns_handle *netns)
+{
+    int error;
+
+    *ret = RTNETLINK_CLOSED;
+    ret->netns = netns;
+    ret->is_udp = ret->groups_refused = true;
+    ret->source_routes = SOURCE_ROUTES_NONE; /* the socket's packets use them */
+    error = udp_socket_open(netns, AF_INET, &ret->requests.socket);
+    return error == EAFNOSUPPORT ? udp_socket_open(netns, AF_INET6, &ret->requests.socket) : error;
+}
+
+/* To bind to an interface needs no privilege since Linux 5.7. If a sandbox refuses to bind to the address, which is
+ * known to be local, the result ignores rules for the source. */
+static int prepare_socket(struct rtnetlink *rtnetlink, int fd, const struct route_request *request)
+{
+    const struct link *link;
+    int error;
+
+    if (request->mark != 0 && setsockopt(fd, SOL_SOCKET, SO_MARK, &request->mark, sizeof request->mark) != 0)
+        return errno;
+    (void)udp_socket_set_class(fd, request->destination.family, request->flow.traffic_class);
+    if (request->oif != 0) {
+        error = rtnetlink_link(rtnetlink, request->oif, &link);
+        if (error != 0 || link == NULL)
+            return error != 0 ? error : ENODEV;
+        if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, link->name, (socklen_t)strlen(link->name)) != 0 &&
+            (errno != EPERM || !address_needs_scope(&request->destination))) /* connect(2) gets the scope, too */
+            return errno;
+    }
+    if (request->source.family != AF_UNSPEC)
+        (void)udp_socket_bind(fd, &request->source, request->oif);
+    return 0;
+}
+
+/* connect(2) returns EACCES for a broadcast address without SO_BROADCAST. */
+static int connect_like(int fd, const struct route_request *request, struct route *route)
+{
+    const struct address *const to = &request->destination;
+    const int one = 1;
+    int error = udp_socket_connect(fd, to, request->oif, request->flow.remote_port);
+
+    route->type = address_is_multicast(to) ? RTN_MULTICAST : RTN_UNICAST;
+    if (error == EACCES && setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one) == 0) {
+        error = udp_socket_connect(fd, to, request->oif, request->flow.remote_port);
+        route->type = RTN_BROADCAST;
+    }
+    if (error == EPERM) /* a BPF program of the control group refuses */
+        return EACCES;
+    if (error == EINVAL && request->oif == 0 && address_needs_scope(to)) /* multicast without its scope */
+        return ENETUNREACH;
+    return error == 0 ? udp_socket_own_address(fd, &route->source) : error;
+}
+
+/* Whether bind(2) shows that an IPv4 address is local. With the sysctl ip_nonlocal_bind it shows nothing: it also
+ * succeeds for other addresses. Returns 0 or an errno. */
+static int check_with_bind(int fd, const struct address *address, bool *ret)
+{
+    static const struct address reserved = { AF_INET, { 240, 0, 0, 1 } };
+    int error = udp_socket_bind(fd, &reserved, 0);
+
+    *ret = false;
+    if (error == EADDRNOTAVAIL) {
+        error = udp_socket_bind(fd, address, 0);
+        *ret = error == 0;
+    }
+    return udp_socket_lacks_resources(error) ? error : 0;
+}
+
+/* Whether an address belongs to this machine. For a local destination the kernel uses the same address as source,
+ * except for some IPv4 addresses: a second address in a subnet, and 127.0.0.2. These can be bound. Returns 0 or an
+ * errno. */
+static int check_local_address(const struct netns_handle *netns, const struct address *address, uint32_t scope,
+                               bool *ret)
+{
+    struct address own = { 0 };
+    struct descriptor socket;
+    int error = udp_socket_open(netns, address->family, &socket);
+
+    *ret = false;
+    if (error != 0)
+        return error;
+    if (address->family == AF_INET)
+        error = check_with_bind(socket.fd, address, ret);
+    if (error == 0 && !*ret && udp_socket_connect(socket.fd, address, scope, 0) == 0)
+        error = udp_socket_own_address(socket.fd, &own);
+    *ret = *ret || address_equal(&own, address);
+    descriptor_close(&socket);
+    return error;
+}
+
+int udp_route_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+{
+    const struct address *const to = &request->destination;
+    struct route route = { .family = to->family, .oif = request->oif };
+    bool is_local = address_is_loopback(to);
+    struct descriptor socket;
+    int error = udp_socket_open(rtnetlink->netns, to->family, &socket);
+
+    if (error != 0)
+        return error == EACCES ? kSCStatusAccessError : error; /* that is not the errno of a route */
+    error = prepare_socket(rtnetlink, socket.fd, request);
+    if (error == 0)
+        error = connect_like(socket.fd, request, &route);
+    descriptor_close(&socket);
+    is_local = is_local || (request->source.family == AF_UNSPEC && address_equal(&route.source, to));
+    if (error == 0 && route.type == RTN_UNICAST && !is_local)
+        error = check_local_address(rtnetlink->netns, to, request->oif, &is_local);
+    if (error != 0)
+        return error;
+    if (is_local && route.type == RTN_UNICAST) {
+        route.type = RTN_LOCAL;
+        route.table = RT_TABLE_LOCAL;
+        route.prefix_length = to->family == AF_INET ? 32 : 128;
+    }
+    *ret = route;
+    return 0;
 }
 #endif

@@ -57,7 +57,7 @@ socklen_t address_sockaddr_length(int family)
 }
 
 /* A zone is an interface index if it is a number, else an interface name. */
-static bool parse_zone(const char *zone, char ret_zone[LINK_ALIAS_SIZE], uint32_t *ret_scope)
+static bool parse_zone(const char *zone, const char **ret_zone, uint32_t *ret_scope)
 {
     const size_t length = strlen(zone);
     unsigned long long number;
@@ -72,11 +72,11 @@ static bool parse_zone(const char *zone, char ret_zone[LINK_ALIAS_SIZE], uint32_
     }
     if (length >= LINK_ALIAS_SIZE)
         return false;
-    memcpy(ret_zone, zone, length + 1);
+    *ret_zone = zone;
     return true;
 }
 
-static bool parse_ipv6(const char *text, struct address *ret, char ret_zone[LINK_ALIAS_SIZE], uint32_t *ret_scope)
+static bool parse_ipv6(const char *text, struct address *ret, const char **ret_zone, uint32_t *ret_scope)
 {
     char buffer[INET6_ADDRSTRLEN];
     const char *zone = strchr(text, '%');
@@ -97,11 +97,11 @@ static bool parse_ipv6(const char *text, struct address *ret, char ret_zone[LINK
     return true;
 }
 
-bool address_parse(const char *text, struct address *ret, char ret_zone[LINK_ALIAS_SIZE], uint32_t *ret_scope)
+bool address_parse(const char *text, struct address *ret, const char **ret_zone, uint32_t *ret_scope)
 {
     struct in_addr in;
 
-    memset(ret_zone, 0, LINK_ALIAS_SIZE);
+    *ret_zone = NULL;
     *ret_scope = 0;
     /* inet_aton ignores the rest of the text after white space. */
     if (strpbrk(text, " \t\n\v\f\r") != NULL)

@@ -67,9 +67,9 @@ void address_to_sockaddr(const struct address *address, uint32_t scope, struct s
 socklen_t address_sockaddr_length(int family);
 
 /* Parses a text that is an address and nothing else: IPv4 by the rules of inet_aton, IPv6 by those of inet_pton with an
- * optional %zone. A numeric zone goes to *ret_scope, any other to ret_zone ("": there is none). Returns false if the
- * text is not an address. */
-bool address_parse(const char *text, struct address *ret, char ret_zone[LINK_ALIAS_SIZE], uint32_t *ret_scope);
+ * optional %zone. A numeric zone goes to *ret_scope; *ret_zone is the place of any other in the text (NULL: there is
+ * none). Returns false if the text is not an address. */
+bool address_parse(const char *text, struct address *ret, const char **ret_zone, uint32_t *ret_scope);
 
 /* Writes the address as text, "none" for AF_UNSPEC. */
 void address_format(const struct address *address, char text[46]);

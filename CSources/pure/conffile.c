@@ -64,18 +64,19 @@ static bool skip_nameserver_keyword(struct span *line)
 
 static bool parse_server(struct span word, struct name_server *ret)
 {
-    char text[64], zone[LINK_ALIAS_SIZE];
+    char text[64];
+    const char *zone;
 
     if (word.length >= sizeof text)
         return false;
     memcpy(text, word.start, word.length);
     text[word.length] = '\0';
     memset(ret, 0, sizeof *ret);
-    if (!address_parse(text, &ret->address, zone, &ret->scope))
+    if (!address_parse(text, &ret->address, &zone, &ret->scope))
         return false;
     ret->address = address_to_connect(&ret->address);
-    if (strlen(zone) < sizeof ret->zone) /* the resolver does not know a longer one */
-        memcpy(ret->zone, zone, sizeof ret->zone);
+    if (zone != NULL && strlen(zone) < sizeof ret->zone) /* the resolver does not know a longer one */
+        memcpy(ret->zone, zone, strlen(zone));
     if (!address_needs_scope(&ret->address)) { /* a zone means nothing for other addresses */
         ret->zone[0] = '\0';
         ret->scope = 0;
@@ -96,11 +97,9 @@ size_t conffile_servers(const char *text, size_t length, struct name_server ret[
 
 struct question name_server_question(const struct name_server *server)
 {
-    struct question question = { .destination = server->address,
-                                 .scope = server->scope,
-                                 .flow = { .protocol = IPPROTO_UDP, .remote_port = 53 } };
-
-    memcpy(question.interface, server->zone, sizeof server->zone);
-    return question;
+    return (struct question){ .destination = server->address,
+                              .scope = server->scope,
+                              .interface = server->zone[0] != '\0' ? server->zone : NULL,
+                              .flow = { .protocol = IPPROTO_UDP, .remote_port = 53 } };
 }
 #endif

@@ -15,42 +15,30 @@ static void questions_free(struct counted *counted)
     free(container_of(counted, struct questions, counted));
 }
 
-static void fill(struct questions *questions, const struct question *items, size_t count,
-                 SCNetworkReachabilityReason reason, void (*free_questions)(struct counted *counted))
-{
-    counted_init(&questions->counted, free_questions);
-    questions->reason = reason;
-    questions->count = count;
-    if (count > 0)
-        memcpy(questions->items, items, count * sizeof *items);
-}
-
-static void do_nothing(struct counted *counted)
-{
-    (void)counted;
-}
-
-void questions_init(struct questions *ret, const struct question *items, size_t count,
-                    SCNetworkReachabilityReason reason)
-{
-    fill(ret, items, count, reason, do_nothing);
-}
-
-struct questions *question_of_address(const struct address *destination, struct question_memory *ret)
-{
-    struct questions *const questions = (void *)ret->bytes;
-
-    questions_init(questions, &(struct question){ .destination = *destination }, 1, kSCNetworkReachabilityReasonNone);
-    return questions;
-}
-
+/* The names of interfaces follow the questions. */
 struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason)
 {
-    struct questions *questions = malloc(questions_size(count));
+    struct questions *questions;
+    size_t names = 0;
+    char *name;
 
+    for (size_t i = 0; i < count; i++)
+        names += items[i].interface == NULL ? 0 : strlen(items[i].interface) + 1;
+    questions = malloc(sizeof *questions + count * sizeof *items + names);
     if (questions == NULL)
         return NULL;
-    fill(questions, items, count, reason, questions_free);
+    counted_init(&questions->counted, questions_free);
+    questions->reason = reason;
+    questions->count = count;
+    name = (char *)&questions->items[count];
+    for (size_t i = 0; i < count; i++) {
+        questions->items[i] = items[i];
+        if (items[i].interface == NULL)
+            continue;
+        names = strlen(items[i].interface) + 1;
+        questions->items[i].interface = memcpy(name, items[i].interface, names);
+        name += names;
+    }
     return questions;
 }
 
@@ -106,7 +94,7 @@ static bool is_plain_address(const struct address *address)
 static bool has_constraint(const struct question *question)
 {
     return question->local.family != AF_UNSPEC || question->scope != 0 || question->mark != 0 ||
-           question->interface[0] != '\0' || !flow_is_empty(&question->flow);
+           question->interface != NULL || !flow_is_empty(&question->flow);
 }
 
 bool question_is_default_path(const struct question *question)
@@ -129,7 +117,7 @@ bool question_find_group(const struct question *question, struct question_group 
                                     .is_socket = flow->is_socket };
     return is_plain_address(&question->local) && is_plain_address(&question->destination) &&
            question->local.family == question->destination.family && question->scope == 0 &&
-           question->local_scope == 0 && question->interface[0] == '\0' && (!flow->is_socket || flow->protocol != 0);
+           question->local_scope == 0 && question->interface == NULL && (!flow->is_socket || flow->protocol != 0);
 }
 
 /* The kernel would choose the interface of a link-local address that names none. For multicast, sendto(2) does, but
@@ -148,7 +136,7 @@ static bool excludes_interface(const struct question *question, uint32_t index)
 
 bool question_choose_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret)
 {
-    if (question->interface[0] != '\0' && named == 0) {
+    if (question->interface != NULL && named == 0) {
         *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
         return false;
     }

@@ -18,7 +18,7 @@ struct question {
     uint32_t scope;             /* an interface index, from a numeric zone or a socket address; 0: any */
     uint32_t local_scope;       /* the same of a link-local local address */
     uint32_t mark;
-    char interface[LINK_ALIAS_SIZE]; /* "": any */
+    const char *interface; /* NULL: any. `questions_create` copies it */
     struct flow flow;
 };
 
@@ -29,23 +29,6 @@ struct questions {
     size_t count;
     struct question items[];
 };
-
-static inline size_t questions_size(size_t count)
-{
-    return sizeof(struct questions) + count * sizeof(struct question);
-}
-
-/* Questions in the memory of another structure, which keeps it until nothing uses the questions. */
-void questions_init(struct questions *ret, const struct question *items, size_t count,
-                    SCNetworkReachabilityReason reason);
-
-/* The memory of questions with one question. */
-struct question_memory {
-    _Alignas(struct questions) char bytes[sizeof(struct questions) + sizeof(struct question)];
-};
-
-/* The only question of a plain target. The questions are in `ret`. */
-struct questions *question_of_address(const struct address *destination, struct question_memory *ret);
 
 /* NULL: no memory. */
 struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason);
@@ -62,7 +45,7 @@ static inline bool question_is_local_wifi(const struct question *question)
     static const uint8_t local_wifi[4] = { 169, 254, 0, 0 };
 
     return question->destination.family == AF_INET && memcmp(question->destination.bytes, local_wifi, 4) == 0 &&
-           question->local.family == AF_UNSPEC && question->interface[0] == '\0' && question->mark == 0;
+           question->local.family == AF_UNSPEC && question->interface == NULL && question->mark == 0;
 }
 
 /* Two plain questions, to whose destinations the same route leads, have the same path, apart from the destination and

@@ -22,9 +22,27 @@ static uint32_t outgoing_index(struct route_query *query, const struct route *ro
     return query->request.fib_match && route->type == RTN_LOCAL ? LINK_LOOPBACK_INDEX : route->oif;
 }
 
-static const struct link *outgoing_link(struct route_query *query, const struct route *route)
+/* A socket shows neither gateway nor interface, but the program may have named one. Packets to a local address go over
+ * lo. */
+static void evaluate_socket(struct route_query *query, const struct route *route, bool chosen, struct path *ret)
 {
-    return route_query_link(query, outgoing_index(query, route));
+    const struct link *link = route->type == RTN_LOCAL ? route_query_link(query, LINK_LOOPBACK_INDEX) : NULL;
+    struct path over_lo;
+
+    *ret = path_from_source(&query->request.destination, chosen, &route->source);
+    if (link != NULL) {
+        path_evaluate_local(link, &over_lo);
+        if (!path_is_usable(&over_lo))
+            *ret = path_unreachable(over_lo.reason);
+        else if (path_is_usable(ret))
+            ret->flags |= kSCNetworkReachabilityFlagsIsLocalAddress;
+    }
+    link = query->request.oif == 0 ? NULL : route_query_link(query, query->request.oif);
+    if (link == NULL)
+        return;
+    ret->index = link->index;
+    ret->mtu = link->mtu;
+    memcpy(ret->name, link->name, sizeof ret->name);
 }
 
 static void evaluate_over_link(struct route_query *query, const struct route *route, const struct link *link,
@@ -32,8 +50,12 @@ static void evaluate_over_link(struct route_query *query, const struct route *ro
 {
     const bool chosen = query->question->local.family != AF_UNSPEC;
 
-    path_evaluate(&query->request.destination, chosen, route, link, ret);
-    ret->index = outgoing_index(query, route);
+    if (query->rtnetlink->is_udp) {
+        evaluate_socket(query, route, chosen, ret);
+    } else {
+        path_evaluate(&query->request.destination, chosen, route, link, ret);
+        ret->index = outgoing_index(query, route);
+    }
     /* After the look-up, connect(2) of TCP refuses these. */
     if (query->request.flow.protocol == IPPROTO_TCP && (route->type == RTN_BROADCAST || route->type == RTN_MULTICAST)) {
         ret->flags = 0;
@@ -106,7 +128,7 @@ static struct path path_of_unusable_leg(struct route_query *query, const struct 
     single.oif = leg->oif;
     single.has_gateway = leg->has_gateway;
     single.gateway = leg->gateway;
-    evaluate_over_link(query, &single, outgoing_link(query, &single), &path);
+    evaluate_over_link(query, &single, route_query_link(query, outgoing_index(query, &single)), &path);
     return link_is_the_reason(&path) ? path : path_unreachable(kSCNetworkReachabilityReasonNoRoute);
 }
 
@@ -155,11 +177,11 @@ static int follow_ppp(struct pppd *pppd, const char *name, struct path *path)
 /* Evaluates a route and what is behind its interface. Sends further queries for a tunnel. */
 static int evaluate_and_follow(struct route_query *query, const struct route *route, struct path *ret)
 {
-    const struct link *link = outgoing_link(query, route);
+    const struct link *link = route_query_link(query, outgoing_index(query, route));
     struct tunnel tunnel;
 
     evaluate_over_link(query, route, link, ret);
-    if (link == NULL || path_rank(ret) == 0)
+    if (link == NULL || path_rank(ret) == 0 || query->rtnetlink->is_udp)
         return 0;
     if (link->hardware == ARPHRD_PPP)
         return follow_ppp(&query->cache->pppd, link->name, ret);
@@ -219,7 +241,7 @@ int address_path_from_match(struct route_query *query, struct route *match, stru
 {
     struct route_legs legs;
 
-    if (match->legs == NULL && match->oif == 0) /* a nexthop object hides the interface */
+    if (match->legs == NULL && match->oif == 0 && !query->rtnetlink->is_udp) /* a nexthop object hides the interface */
         return address_path_plain(query, ret);
     if (match->legs == NULL)
         return evaluate_and_follow(query, match, ret);

@@ -10,9 +10,10 @@
 
 #include <errno.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 
+#include "kernel/dumps.h"
 #include "kernel/link_alias.h"
-#include "kernel/source_routes.h"
 #include "route/address_path.h"
 #include "route/flow_path.h"
 
@@ -35,18 +36,14 @@ static bool is_default_route(const struct route *route)
     return route->prefix_length <= 1 && route->type != RTN_LOCAL;
 }
 
-/* Whether the reply names a route that cannot lead to the destination, so another one with the same way does: see
+/* False also if the reply names a route that cannot lead to the destination, so another one with the same way does: see
  * route_may_be_another. */
-static bool is_another_route(const struct route *route, const struct address *destination)
+static bool has_known_prefix(const struct route *route, const struct address *destination)
 {
     const struct address first = address_truncate(destination, route->prefix_length);
 
-    return route_may_be_another(route) && !address_equal(&first, &route->destination);
-}
-
-static bool has_known_prefix(const struct route *route, const struct address *destination)
-{
-    return route->prefix_length != ROUTE_QUERY_PREFIX_UNKNOWN && !is_another_route(route, destination);
+    return route->prefix_length != ROUTE_QUERY_PREFIX_UNKNOWN &&
+           (!route_may_be_another(route) || address_equal(&first, &route->destination));
 }
 
 /* A route to a longer prefix. While none of its gateways responds, the kernel ignores it: then a default route can lead
@@ -130,35 +127,8 @@ static int evaluate_default_route(struct route_query *query, struct route *match
     return error == 0 ? address_path_add_source(query, ret) : error;
 }
 
-/* Called when no route matches the first sample. Whether neither family has a default route, as after the deletion of
- * the only one. The remaining queries go to the kernel in one send. A throw route or a rule can hide a default route
- * from one sample, so each half has one. */
-static bool no_default_exists(const struct route_query *query)
-{
-    enum { REMAINING = 3 };
-    const struct address *const samples[REMAINING] = { &samples_ipv4[SAMPLES - 1], &samples_ipv6[0],
-                                                       &samples_ipv6[SAMPLES - 1] };
-    struct route_request requests[REMAINING];
-    int errors[REMAINING];
-
-    if (source_routes_find(query->rtnetlink) != SOURCE_ROUTES_NONE)
-        return false;
-    for (size_t i = 0; i < REMAINING; i++) {
-        requests[i] = query->request;
-        requests[i].destination = *samples[i];
-    }
-    if (rtnetlink_query_each(query->rtnetlink, requests, REMAINING, errors) != 0)
-        return false;
-    for (size_t i = 0; i < REMAINING; i++)
-        if (errors[i] != ENETUNREACH)
-            return false;
-    return true;
-}
-
-/* Finds the default path of one family. The reason is NoRoute if there is no default route. If `ret_neither` is not
- * NULL, *ret_neither is set to true if the other family has no default route either. */
-static int find_default_of_family(struct route_query *query, const struct address samples[SAMPLES], bool *ret_neither,
-                                  struct path *ret)
+/* Finds the default path of one family. The reason is NoRoute if there is no default route. */
+static int find_default_of_family(struct route_query *query, const struct address samples[SAMPLES], struct path *ret)
 {
     bool unmatched = false, confirmed = false;
     struct route route;
@@ -172,11 +142,6 @@ static int find_default_of_family(struct route_query *query, const struct addres
             return evaluate_default_route(query, &route, ret);
         if (error != 0 && route_query_path_from_error(query, error, ret) != 0)
             return error;
-        if (error == ENETUNREACH && i == 0 && ret_neither != NULL) {
-            *ret_neither = no_default_exists(query);
-            if (*ret_neither)
-                return 0;
-        }
         unmatched = unmatched || error == 0 || error == ENETUNREACH;
         /* No route at all matches in this half: continue with the other half. */
         if (error == ENETUNREACH && i < SAMPLES - 2)
@@ -190,17 +155,16 @@ static int find_default_of_family(struct route_query *query, const struct addres
 
 /* Tries the family of the local address, or IPv4, then IPv6. If neither path is usable, the result is that of IPv4, or
  * that of IPv6 if IPv4 has no default route. */
-static int query_default_path(struct route_query *query, struct path *ret)
+static int find_default_path(struct route_query *query, struct path *ret)
 {
     const uint8_t family = question_default_family(query->question);
     struct path ipv4 = path_unreachable(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
-    bool neither = false;
     int error = 0;
 
     if (family != AF_INET6)
-        error = find_default_of_family(query, samples_ipv4, family == AF_UNSPEC ? &neither : NULL, &ipv4);
-    if (error == 0 && family != AF_INET && !path_is_usable(&ipv4) && !neither)
-        error = find_default_of_family(query, samples_ipv6, NULL, &ipv6);
+        error = find_default_of_family(query, samples_ipv4, &ipv4);
+    if (error == 0 && family != AF_INET && !path_is_usable(&ipv4))
+        error = find_default_of_family(query, samples_ipv6, &ipv6);
     if (error != 0)
         return error;
     *ret = path_is_usable(&ipv6) || ipv4.reason == kSCNetworkReachabilityReasonNoRoute ? ipv6 : ipv4;
@@ -213,44 +177,6 @@ static int query_default_path(struct route_query *query, struct path *ret)
 const struct address *default_path_sample(size_t i)
 {
     return i < SAMPLES ? &samples_ipv4[i] : &samples_ipv6[i - SAMPLES];
-}
-
-static bool is_cached(const struct route_query *query)
-{
-    const struct round_cache *cache = query->cache;
-
-    return cache->has_default_path && cache->default_family == query->question->family &&
-           cache->default_extras == query->extras;
-}
-
-/* A path that is not complete is evaluated again when more is known about its link. */
-static void keep_in_cache(const struct route_query *query, const struct path *path)
-{
-    struct round_cache *cache = query->cache;
-
-    if (query->unknown_link != 0 || query->link_error != 0 || path->dependencies.unknown_link != 0 ||
-        path->type_unknown)
-        return;
-    cache->has_default_path = true;
-    cache->default_family = query->question->family;
-    cache->default_extras = query->extras;
-    cache->default_path = *path;
-}
-
-/* Many names can wait for their first answer. Until then, the path of each is the default path. */
-static int find_default_path(struct route_query *query, struct path *ret)
-{
-    const bool is_plain = question_is_default_path(query->question);
-    int error;
-
-    if (is_plain && is_cached(query)) {
-        *ret = query->cache->default_path;
-        return 0;
-    }
-    error = query_default_path(query, ret);
-    if (error == 0 && is_plain)
-        keep_in_cache(query, ret);
-    return error;
 }
 
 /* ---- Questions -------------------------------------------------------------------------------------------------- */
@@ -273,7 +199,7 @@ static int evaluate_question(struct route_query *query, struct path *ret)
     bool open;
     int error;
 
-    if (question_is_local_wifi(query->question)) {
+    if (question_is_local_wifi(query->question) && !query->rtnetlink->is_udp) {
         find_local_wifi(query, ret);
         return 0;
     }
@@ -283,7 +209,8 @@ static int evaluate_question(struct route_query *query, struct path *ret)
     if (query->question->destination.family == AF_UNSPEC)
         return find_default_path(query, ret);
     error = address_path_find(query, ret);
-    return error == 0 && (query->extras & QUERY_FLOW) != 0 ? flow_path_find(query, ret) : error;
+    return error == 0 && (query->extras & QUERY_FLOW) != 0 && !query->rtnetlink->is_udp ? flow_path_find(query, ret)
+                                                                                        : error;
 }
 
 bool evaluate_may_wait(const struct questions *questions)
@@ -292,6 +219,14 @@ bool evaluate_may_wait(const struct questions *questions)
         if (question_is_local_wifi(&questions->items[i]) || link_alias_is(questions->items[i].interface))
             return true;
     return false;
+}
+
+/* A UDP socket does not show what rules say of other protocols. */
+static bool is_of_another_protocol(const struct questions *questions)
+{
+    const uint8_t protocol = questions->count > 0 ? questions->items[0].flow.protocol : 0;
+
+    return protocol != 0 && protocol != IPPROTO_UDP;
 }
 
 int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, const struct questions *questions,
@@ -321,6 +256,10 @@ int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, c
     }
     /* Of all paths: later another path can be the best. */
     ret->dependencies = dependencies;
+    if (rtnetlink->is_udp) {
+        ret->evidence = kSCNetworkReachabilityEvidenceSocket;
+        ret->flow = is_of_another_protocol(questions) ? kSCNetworkReachabilityFlowIncomplete : 0;
+    }
     questions_adjust_path(questions, ret);
     return 0;
 }

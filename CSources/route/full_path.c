@@ -12,8 +12,8 @@
 
 #include <errno.h>
 
+#include "kernel/dumps.h"
 #include "kernel/link_type.h"
-#include "kernel/neighbours.h"
 #include "pure/next_hop.h"
 #include "route/evaluate.h"
 #include "route/shared_socket.h"
@@ -23,62 +23,30 @@
 
 /* ---- WireGuard: such a path is only as good as the path to the peer ---------------------------------------------- */
 
-struct read_link_call {
-    struct wireguard *wireguard;
-    uint32_t index;
-};
-
-static int read_wireguard_link(void *argument)
-{
-    const struct read_link_call *call = argument;
-
-    return wireguard_read(call->wireguard, call->index);
-}
-
-/* Reads the link, unless this round has read it. */
-static int find_wireguard_link(struct netns *netns, struct round_cache *cache, uint32_t index,
-                               const struct wireguard_link **ret)
-{
-    struct read_link_call call = { .wireguard = &cache->wireguard, .index = index };
-    int error = 0;
-
-    if (wireguard_find(&cache->wireguard, index) == NULL)
-        error = netns_run(netns, read_wireguard_link, &call);
-    *ret = wireguard_find(&cache->wireguard, index);
-    return error;
-}
-
-static int apply_path_to_peer(struct netns *netns, struct round_cache *cache, const struct tunnel *tunnel,
-                              struct path *path)
-{
-    const struct question question = { .destination = tunnel->remote, .scope = tunnel->oif, .mark = tunnel->mark };
-    struct questions *questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
-    struct path outer;
-    const int error = questions == NULL
-                          ? ENOMEM
-                          : shared_socket_evaluate_in_round(netns_socket(netns), cache, questions, 0, &outer);
-
-    questions_release(questions);
-    if (error == 0)
-        path_apply_outer(path, &tunnel->remote, &outer);
-    return error;
-}
-
 /* The kernel drops packets for which there is no peer, or no endpoint of the peer. */
 static int apply_peer(struct netns *netns, struct round_cache *cache, const struct wireguard_link *link,
                       struct path *path)
 {
     struct tunnel tunnel = { 0 };
     struct path outer = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
+    const bool has_peer = wireguard_link_find_peer(link, &path->destination, &tunnel) &&
+                          tunnel.remote.family != AF_UNSPEC;
     int error = 0;
 
-    if (!wireguard_link_find_peer(link, &path->destination, &tunnel) || tunnel.remote.family == AF_UNSPEC)
+    if (has_peer && link->sends_here) {
+        const struct question question = { .destination = tunnel.remote, .scope = tunnel.oif, .mark = tunnel.mark };
+        struct questions *questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
+
+        error = questions == NULL ? ENOMEM
+                                  : shared_socket_evaluate_in_round(netns_socket(netns), cache, questions, 0, &outer);
+        questions_release(questions);
+    }
+    if (error != 0)
+        return error;
+    if (!has_peer || link->sends_here)
         path_apply_outer(path, &tunnel.remote, &outer);
-    else if (link->sends_here)
-        error = apply_path_to_peer(netns, cache, &tunnel, path);
-    if (error == 0)
-        route_query_recheck_after(path, path_rank(path) == 0 ? UNREACHABLE_PEER_SECONDS : PEER_SECONDS);
-    return error;
+    route_query_recheck_after(path, path_rank(path) == 0 ? UNREACHABLE_PEER_SECONDS : PEER_SECONDS);
+    return 0;
 }
 
 /* If the path goes over a WireGuard link, applies the path to the peer, if this process may read the peers and the link
@@ -86,14 +54,14 @@ static int apply_peer(struct netns *netns, struct round_cache *cache, const stru
  * after some time. May wait for RTNL. Returns 0 or an errno. */
 static int follow_tunnel(struct netns *netns, struct round_cache *cache, struct path *path)
 {
-    const struct wireguard_link *link;
-    int error;
+    int error = 0;
 
     if (!path->wireguard || path_rank(path) == 0 || netns_hides_peers(netns))
         return 0;
-    error = find_wireguard_link(netns, cache, path->index, &link);
+    if (wireguard_find(&cache->wireguard, path->index) == NULL) /* else this round has read it */
+        error = wireguard_read(&cache->wireguard, netns_handle(netns), path->index);
     if (error == 0)
-        return apply_peer(netns, cache, link, path);
+        return apply_peer(netns, cache, wireguard_find(&cache->wireguard, path->index), path);
     if (netlink_is_withheld(error))
         netns_set_hides_peers(netns);
     /* ENODEV: the link was deleted a moment ago. ENOENT, EOPNOTSUPP: an implementation of WireGuard outside the
@@ -101,25 +69,26 @@ static int follow_tunnel(struct netns *netns, struct round_cache *cache, struct 
     return netlink_is_withheld(error) || error == ENODEV || error == ENOENT || error == EOPNOTSUPP ? 0 : error;
 }
 
-static int follow_peers(struct netns *netns, struct round_cache *cache, const struct questions *questions,
-                        struct path *path)
-{
-    const int error = follow_tunnel(netns, cache, path);
-
-    if (error == 0)
-        questions_adjust_path(questions, path); /* the other end of a tunnel may have set another reason */
-    return error;
-}
-
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
 
-/* Finds out the type of a link, as far as possible. Returns 0 or an errno. */
-static int learn_link(struct link_table *links, struct netns *netns, uint32_t index)
+static int evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
+                    const struct questions *questions, unsigned extras, struct path *ret)
 {
-    const unsigned version = links->version;
-    struct link link;
-    const int error = link_type_query_in(netns_handle(netns), index, &link);
+    return rtnetlink != NULL ? evaluate_questions(rtnetlink, cache, questions, extras, ret)
+                             : shared_socket_evaluate_in_round(netns_socket(netns), cache, questions, extras, ret);
+}
 
+/* Finds out the type of a link, as far as possible. Returns 0 or an errno. */
+static int learn_link(struct rtnetlink *rtnetlink, struct netns *netns, uint32_t index)
+{
+    struct link_table *const links = rtnetlink == NULL ? NULL : &rtnetlink->links;
+    const unsigned version = links == NULL ? 0 : links->version;
+    struct link link;
+    int error;
+
+    if (links == NULL)
+        return shared_socket_learn_link(netns_socket(netns), index, &link);
+    error = link_type_query(netns_handle(netns), index, &link);
     if (error == 0)
         link_table_learn(links, &link, version);
     else if (netlink_is_withheld(error))
@@ -129,91 +98,52 @@ static int learn_link(struct link_table *links, struct netns *netns, uint32_t in
     return 0;
 }
 
+/* Where link messages cannot be received, the shared link table keeps nothing that was learned: a link stays unknown. */
 int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
                        const struct questions *questions, unsigned extras, struct path *ret)
 {
     uint32_t learned = 0;
-    int error = evaluate_questions(rtnetlink, cache, questions, extras, ret);
+    int error = evaluate(rtnetlink, netns, cache, questions, extras, ret);
 
     while (error == 0 && ret->dependencies.unknown_link != 0 && ret->dependencies.unknown_link != learned) {
         learned = ret->dependencies.unknown_link;
-        error = learn_link(&rtnetlink->links, netns, learned);
+        error = learn_link(rtnetlink, netns, learned);
         if (error == 0)
-            error = evaluate_questions(rtnetlink, cache, questions, extras, ret);
+            error = evaluate(rtnetlink, netns, cache, questions, extras, ret);
     }
-    return error == 0 ? follow_peers(netns, cache, questions, ret) : error;
+    if (error == 0)
+        error = follow_tunnel(netns, cache, ret);
+    if (error == 0)
+        questions_adjust_path(questions, ret); /* the other end of a tunnel may have set another reason */
+    return error;
 }
 
 /* ---- Next hops -------------------------------------------------------------------------------------------------- */
 
-struct neighbour_call {
-    struct netns *netns;
-    uint32_t index;
-    struct address address;
-    uint16_t state;
-};
-
-static int read_neighbour_in_namespace(void *argument)
-{
-    struct neighbour_call *call = argument;
-
-    return neighbour_socket_query(netns_neighbours(call->netns), true, call->index, &call->address, &call->state);
-}
-
-static int read_neighbour(struct neighbour_call *call)
-{
-    const int error = neighbour_socket_query(netns_neighbours(call->netns), false, call->index, &call->address,
-                                             &call->state);
-
-    return error == EBADF ? netns_run(call->netns, read_neighbour_in_namespace, call) : error;
-}
-
 int full_path_find_next_hop(struct netns *netns, struct path *path)
 {
-    struct neighbour_call call = { .netns = netns, .index = path->index };
+    struct address address;
+    uint16_t state;
     int error;
 
     path->next_hop = kSCNetworkReachabilityNextHopUnknown;
-    if (!next_hop_find(path, &call.address))
+    if (!next_hop_find(path, &address))
         return 0;
-    error = read_neighbour(&call);
+    error = neighbours_query_in(netns_handle(netns), path->index, &address, &state);
     if (error == 0)
-        path->next_hop = next_hop_from_state(call.state);
+        path->next_hop = next_hop_from_state(state);
     return error == EOPNOTSUPP || netlink_is_withheld(error) ? 0 : error;
 }
 
 /* ---- For one call ------------------------------------------------------------------------------------------------ */
 
-/* Ends if the same link stays unknown: where link messages cannot be received, the shared link table keeps nothing that
- * was learned. */
-static int query_and_learn_links(struct netns *netns, const struct questions *questions, unsigned extras,
-                                 struct path *ret)
-{
-    struct link link = { 0 };
-    int error = shared_socket_evaluate(netns_socket(netns), questions, extras, ret);
-
-    while (error == 0 && (ret->dependencies.unknown_link != 0 || ret->type_unknown)) {
-        const uint32_t unknown = ret->dependencies.unknown_link != 0 ? ret->dependencies.unknown_link : ret->index;
-
-        if (unknown == link.index)
-            break;
-        error = shared_socket_learn_link(netns_socket(netns), unknown, &link);
-        if (error != 0 || link.index == 0)
-            break;
-        error = shared_socket_evaluate(netns_socket(netns), questions, extras, ret);
-    }
-    if (error == 0 && ret->type_unknown && link.index == ret->index)
-        ret->type = link.type;
-    return error;
-}
-
 int full_path_query(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
 {
     struct round_cache cache = ROUND_CACHE_EMPTY;
-    int error = query_and_learn_links(netns, questions, extras | QUERY_SOURCE, ret);
+    int error = full_path_evaluate(NULL, netns, &cache, questions, extras | QUERY_SOURCE, ret);
 
     if (error == 0)
-        error = follow_peers(netns, &cache, questions, ret);
+        error = shared_socket_learn_types(netns_socket(netns), ret);
     if (error == 0)
         error = shared_socket_settle_flow(netns_socket(netns), questions, ret);
     if (error == 0 && (extras & QUERY_NEXT_HOP) != 0)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/source_routes.h"
+#include "kernel/query_batch.h"
 #include "route/full_path.h"
 #include "route/shared_socket.h"
 
@@ -55,47 +55,23 @@ struct network_search {
     struct netns *netns;
     struct round_cache *cache;
     struct dependencies dependencies;
-    size_t count, capacity;
-    struct network_way *ways;
+    struct network_path *network;
 };
-
-static int evaluate_with_extras(struct network_search *search, const struct questions *questions, struct path *ret)
-{
-    const unsigned extras = QUERY_EXPIRY | QUERY_SOURCE;
-
-    if (search->rtnetlink == NULL)
-        return shared_socket_evaluate_in_round(netns_socket(search->netns), search->cache, questions, extras, ret);
-    return full_path_evaluate(search->rtnetlink, search->netns, search->cache, questions, extras, ret);
-}
-
-/* Finds out the types that are not known yet. */
-static int learn_types(struct network_search *search, struct path *path)
-{
-    struct link link = { 0 };
-    int error = 0;
-
-    if (path->type_unknown)
-        error = shared_socket_learn_link(netns_socket(search->netns), path->index, &link);
-    if (error == 0 && link.index != 0) {
-        path->type = link.type;
-        path->type_unknown = !link_type_is_known(&link);
-        path->cable = link_is_cable(&link);
-    }
-    if (error == 0 && path->unknown_carrier != 0)
-        error = shared_socket_learn_link(netns_socket(search->netns), path->unknown_carrier, &link);
-    if (error == 0 && path->unknown_carrier != 0 && link.index != 0)
-        path->carriers |= path_carrier_bits(link.type, link_is_cable(&link));
-    return error;
-}
 
 static int evaluate_one(struct network_search *search, const struct question *question, struct path *ret)
 {
+    const unsigned extras = QUERY_EXPIRY | QUERY_SOURCE;
+    struct shared_socket *const shared = netns_socket(search->netns);
     struct questions *questions = questions_create(question, 1, kSCNetworkReachabilityReasonNone);
-    int error = questions == NULL ? ENOMEM : evaluate_with_extras(search, questions, ret);
+    int error = questions == NULL ? ENOMEM : 0;
 
+    if (error == 0 && search->rtnetlink == NULL)
+        error = shared_socket_evaluate_in_round(shared, search->cache, questions, extras, ret);
+    else if (error == 0)
+        error = full_path_evaluate(search->rtnetlink, search->netns, search->cache, questions, extras, ret);
     questions_release(questions);
     if (error == 0 && search->rtnetlink != NULL)
-        error = learn_types(search, ret);
+        error = shared_socket_learn_types(shared, ret);
     if (error != 0)
         return error;
     dependencies_add(&search->dependencies, &ret->dependencies);
@@ -105,53 +81,26 @@ static int evaluate_one(struct network_search *search, const struct question *qu
 
 /* ---- Ways ------------------------------------------------------------------------------------------------------- */
 
-static struct network_way *find_way(struct network_search *search, uint32_t index)
-{
-    for (size_t i = 0; i < search->count; i++)
-        if (search->ways[i].index == index)
-            return &search->ways[i];
-    return NULL;
-}
-
-static struct network_way *append_way(struct network_search *search, uint32_t index)
-{
-    if (search->count == search->capacity) {
-        const size_t capacity = search->capacity == 0 ? 4 : 2 * search->capacity;
-        struct network_way *ways = realloc(search->ways, capacity * sizeof *ways);
-
-        if (ways == NULL)
-            return NULL;
-        search->ways = ways;
-        search->capacity = capacity;
-    }
-    search->ways[search->count] = (struct network_way){ .index = index };
-    return &search->ways[search->count++];
-}
-
 /* Adds a path to the way over its interface. Returns 0 or ENOMEM. */
 static int add_path(struct network_search *search, size_t family, const struct path *path)
 {
-    struct network_way *way;
+    struct network_path *network = search->network;
+    size_t i = 0;
 
     if (path_rank(path) == 0 || path->index == 0)
         return 0;
-    way = find_way(search, path->index);
-    if (way == NULL)
-        way = append_way(search, path->index);
-    if (way == NULL)
-        return ENOMEM;
-    way->paths[family] = *path;
+    while (i < network->count && network->ways[i].index != path->index)
+        i++;
+    if (i == network->count) {
+        network = realloc(network, sizeof *network + (i + 1) * sizeof *network->ways);
+        if (network == NULL)
+            return ENOMEM;
+        search->network = network;
+        network->ways[network->count++] = (struct network_way){ .index = path->index };
+    }
+    network->ways[i].paths[family] = *path;
     return 0;
 }
-
-/* ---- Links ------------------------------------------------------------------------------------------------------ */
-
-/* A link and a family that may have a default route. */
-struct candidate {
-    uint32_t index;
-    uint8_t family; /* NETWORK_... */
-    char name[16];
-};
 
 /* Packets leave over the bridge or bond, not over its ports. */
 static bool is_port(const struct link_table *links, const struct link *link)
@@ -168,115 +117,61 @@ static bool may_be_a_way(const struct link_table *links, const struct link *link
     return link_is_usable(link) && !link_is_loopback(link) && link->vrf_table == 0 && !is_port(links, link);
 }
 
-/* Returns the candidates, to be freed; NULL: no memory. A copy, as queries change the link table. */
-static struct candidate *list_candidates(const struct network_search *search, const struct path *chosen,
-                                         size_t *ret_count)
+/* Returns the questions about the links that may have a default route of their own, to be freed; NULL: no memory. */
+static struct question *list_candidates(const struct network_search *search, size_t *ret_count)
 {
     const struct link_table *links = &search->rtnetlink->links;
-    struct candidate *candidates = calloc(NETWORK_FAMILIES * links->count + 1, sizeof *candidates);
+    struct question *candidates = calloc(NETWORK_FAMILIES * links->count + 1, sizeof *candidates);
     size_t count = 0;
 
-    for (size_t i = 0; i < links->count && candidates != NULL; i++) {
-        const struct link *link = &links->items[i];
+    for (size_t i = 0; i < links->count && candidates != NULL; i++)
+        for (size_t family = 0; family < NETWORK_FAMILIES && may_be_a_way(links, &links->items[i]); family++) {
+            const struct path *chosen = &search->network->paths[family];
 
-        if (!may_be_a_way(links, link))
-            continue;
-        for (uint8_t family = 0; family < NETWORK_FAMILIES; family++) {
-            if (path_rank(&chosen[family]) > 0 && chosen[family].index == link->index)
-                continue;
-            candidates[count] = (struct candidate){ .index = link->index, .family = family };
-            memcpy(candidates[count++].name, link->name, sizeof link->name);
+            if (path_rank(chosen) == 0 || chosen->index != links->items[i].index)
+                candidates[count++] = (struct question){ .family = families[family], .scope = links->items[i].index };
         }
-    }
     *ret_count = count;
     return candidates;
 }
 
-/* The same samples as for the default path out of the interface. Each can show a route that the others do not: routes
- * can lead to one half of the addresses alone, and refusals or routes for packets from a prefix can hide them. */
-enum { SAMPLES = DEFAULT_PATH_SAMPLES / NETWORK_FAMILIES };
+enum { SAMPLES = DEFAULT_PATH_SAMPLES / NETWORK_FAMILIES, BATCH = QUERY_BATCH_LIMIT / SAMPLES };
 
-static void default_route_requests(const struct candidate *candidate, struct route_request ret[SAMPLES])
+/* Most links have no default route: the queries for many go to the kernel in one send. */
+static void begin_batch(struct rtnetlink *rtnetlink, const struct question *candidates, size_t count)
 {
-    for (size_t i = 0; i < SAMPLES; i++)
-        ret[i] = (struct route_request){ .destination = *default_path_sample(candidate->family * SAMPLES + i),
-                                         .oif = candidate->index,
-                                         .fib_match = true };
-}
+    struct route_request requests[BATCH * SAMPLES];
 
-static bool means_no_route(int error)
-{
-    return error == ENETUNREACH || error == EHOSTUNREACH || error == ENODEV;
-}
+    for (size_t i = 0; i < count * SAMPLES; i++) {
+        const struct question *candidate = &candidates[i / SAMPLES];
+        const size_t family = candidate->family == AF_INET6 ? NETWORK_IPV6 : NETWORK_IPV4;
 
-/* Adds the path of a candidate for which the kernel has a route of some kind. Returns 0 or an errno. */
-static int add_candidate(struct network_search *search, const struct candidate *candidate)
-{
-    struct question question = { .family = families[candidate->family] };
-    struct path path;
-    int error;
-
-    memcpy(question.interface, candidate->name, sizeof candidate->name);
-    error = evaluate_one(search, &question, &path);
-    return error == 0 ? add_path(search, candidate->family, &path) : error;
-}
-
-/* Whether the queries for a candidate show that there is no default route. A source-specific one can be there in spite
- * of that. Returns 0 or an errno. */
-static int find_no_route(struct network_search *search, const struct route_request requests[SAMPLES],
-                         const int errors[SAMPLES], bool *ret_none)
-{
-    struct address source = { 0 };
-    bool refused = true;
-    int error = 0;
-
-    for (size_t i = 0; i < SAMPLES; i++)
-        refused = refused && means_no_route(errors[i]);
-    for (size_t i = 0; i < SAMPLES && refused && error == 0 && source.family == AF_UNSPEC; i++)
-        if (requests[i].destination.family == AF_INET6)
-            error = source_routes_choose(search->rtnetlink, &requests[i], &source);
-    *ret_none = refused && source.family == AF_UNSPEC;
-    return error;
-}
-
-#define BATCH (RTNETLINK_QUERY_LIMIT / SAMPLES) /* candidates */
-
-/* Most links have no default route: one send queries many of them. */
-static int add_batch(struct network_search *search, const struct candidate *candidates, size_t count)
-{
-    struct route_request requests[RTNETLINK_QUERY_LIMIT];
-    int errors[RTNETLINK_QUERY_LIMIT];
-    int error;
-
-    for (size_t i = 0; i < count; i++)
-        default_route_requests(&candidates[i], &requests[SAMPLES * i]);
-    error = rtnetlink_query_each(search->rtnetlink, requests, SAMPLES * count, errors);
-    for (size_t i = 0; i < count && error == 0; i++) {
-        bool none;
-
-        error = find_no_route(search, &requests[SAMPLES * i], &errors[SAMPLES * i], &none);
-        if (error == 0 && !none)
-            error = add_candidate(search, &candidates[i]);
+        requests[i] = (struct route_request){ .destination = *default_path_sample(family * SAMPLES + i % SAMPLES),
+                                              .oif = candidate->scope,
+                                              .fib_match = true };
     }
-    return error;
+    rtnetlink_begin_batch(rtnetlink, requests, count * SAMPLES);
 }
 
-static int add_other_ways(struct network_search *search, const struct path *chosen)
+static int add_other_ways(struct network_search *search)
 {
     size_t count;
-    struct candidate *candidates = list_candidates(search, chosen, &count);
+    struct question *candidates = list_candidates(search, &count);
     int error = candidates == NULL ? ENOMEM : 0;
 
-    for (size_t i = 0; i < count && error == 0; i += BATCH) {
-        const size_t left = count - i;
+    for (size_t i = 0; i < count && error == 0; i++) {
+        struct path path;
 
-        error = add_batch(search, &candidates[i], left < BATCH ? left : BATCH);
+        if (i % BATCH == 0)
+            begin_batch(search->rtnetlink, &candidates[i], count - i < BATCH ? count - i : BATCH);
+        error = evaluate_one(search, &candidates[i], &path);
+        if (error == 0)
+            error = add_path(search, candidates[i].family == AF_INET6 ? NETWORK_IPV6 : NETWORK_IPV4, &path);
     }
+    rtnetlink_end_batch(search->rtnetlink);
     free(candidates);
     return error;
 }
-
-/* ---- Order ------------------------------------------------------------------------------------------------------ */
 
 static uint32_t metric_of_way(const struct network_way *way)
 {
@@ -293,99 +188,75 @@ static int compare_ways(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-/* The kernel's choices were added first. */
-static void sort_ways(struct network_search *search, size_t chosen)
+/* The kernel's choices come first. */
+static int search_ways(struct network_search *search, const struct questions *questions)
 {
-    if (search->count > chosen + 1)
-        qsort(search->ways + chosen, search->count - chosen, sizeof *search->ways, compare_ways);
+    size_t chosen;
+    int error = 0;
+
+    for (size_t i = 0; i < NETWORK_FAMILIES && error == 0; i++) {
+        struct path path;
+
+        error = evaluate_one(search, &questions->items[i], &path);
+        if (error == 0)
+            error = add_path(search, i, &path);
+        if (error == 0)
+            search->network->paths[i] = path;
+    }
+    chosen = search->network->count;
+    if (error == 0 && search->rtnetlink != NULL)
+        error = add_other_ways(search);
+    if (search->network->count > chosen + 1)
+        qsort(search->network->ways + chosen, search->network->count - chosen, sizeof(struct network_way),
+              compare_ways);
+    return error;
 }
 
 /* ---- All -------------------------------------------------------------------------------------------------------- */
 
-static struct network_path *make_network_path(const struct network_search *search)
+/* The scope of a zone is that of its interface now. */
+static int add_server(struct network_search *search, const struct question *question)
 {
-    const size_t size = search->count * sizeof *search->ways;
-    struct network_path *network = calloc(1, sizeof *network + size);
+    struct network_path *const network = search->network;
+    struct name_server *const server = &network->servers[network->server_count];
+    struct path path;
+    const int error = evaluate_one(search, question, &path);
 
-    if (network == NULL)
-        return NULL;
-    counted_init(&network->counted, free_network_path);
-    network->count = search->count;
-    if (size > 0)
-        memcpy(network->ways, search->ways, size);
-    return network;
-}
-
-/* A name server's address, as its question has it. The scope is that of its zone now. */
-static struct name_server server_of_question(const struct network_search *search, const struct question *question)
-{
-    struct name_server server = { .address = question->destination, .scope = question->scope };
-
-    memcpy(server.zone, question->interface, sizeof server.zone);
-    if (server.zone[0] != '\0')
-        server.scope = shared_socket_link_index(netns_socket(search->netns), server.zone);
-    return server;
-}
-
-static int add_servers(struct network_search *search, const struct questions *questions, struct network_path *network)
-{
-    for (size_t i = QUESTION_SERVERS; i < questions->count; i++) {
-        struct path path;
-        const int error = evaluate_one(search, &questions->items[i], &path);
-
-        if (error != 0)
-            return error;
-        network->servers[network->server_count++] = server_of_question(search, &questions->items[i]);
-        network->server_is_reachable = network->server_is_reachable || path_rank(&path) > 0;
+    if (error != 0)
+        return error;
+    *server = (struct name_server){ .address = question->destination, .scope = question->scope };
+    if (question->interface != NULL) {
+        memcpy(server->zone, question->interface, strnlen(question->interface, sizeof server->zone - 1));
+        server->scope = shared_socket_link_index(netns_socket(search->netns), server->zone);
     }
+    network->server_count++;
+    network->server_is_reachable = network->server_is_reachable || path_rank(&path) > 0;
     return 0;
-}
-
-static int search_ways(struct network_search *search, const struct questions *questions, struct path *chosen)
-{
-    size_t count;
-    int error = 0;
-
-    for (size_t i = 0; i < NETWORK_FAMILIES && error == 0; i++) {
-        error = evaluate_one(search, &questions->items[i], &chosen[i]);
-        if (error == 0)
-            error = add_path(search, i, &chosen[i]);
-    }
-    count = search->count;
-    if (error == 0 && search->rtnetlink != NULL)
-        error = add_other_ways(search, chosen);
-    sort_ways(search, count);
-    return error;
 }
 
 int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
                       const struct questions *questions, struct network_path **ret,
                       struct dependencies *ret_dependencies)
 {
-    struct network_search search = { .rtnetlink = rtnetlink, .netns = netns, .cache = cache };
-    struct path chosen[NETWORK_FAMILIES];
-    struct network_path *network = NULL;
-    int error = search_ways(&search, questions, chosen);
+    struct network_search search = {
+        .rtnetlink = rtnetlink, .netns = netns, .cache = cache, .network = calloc(1, sizeof **ret)
+    };
+    int error = ENOMEM;
 
-    if (error == 0) {
-        network = make_network_path(&search);
-        error = network == NULL ? ENOMEM : 0;
-    }
-    if (error == 0) {
-        memcpy(network->paths, chosen, sizeof chosen);
-        error = evaluate_one(&search, &questions->items[QUESTION_LOOPBACK_IPV4], &network->loopback[NETWORK_IPV4]);
-    }
-    if (error == 0)
-        error = evaluate_one(&search, &questions->items[QUESTION_LOOPBACK_IPV6], &network->loopback[NETWORK_IPV6]);
-    if (error == 0)
-        error = add_servers(&search, questions, network);
-    free(search.ways);
+    if (search.network == NULL)
+        return error;
+    counted_init(&search.network->counted, free_network_path);
+    error = search_ways(&search, questions);
+    for (size_t i = 0; i < NETWORK_FAMILIES && error == 0; i++)
+        error = evaluate_one(&search, &questions->items[QUESTION_LOOPBACK_IPV4 + i], &search.network->loopback[i]);
+    for (size_t i = QUESTION_SERVERS; i < questions->count && error == 0; i++)
+        error = add_server(&search, &questions->items[i]);
     if (error != 0) {
-        network_path_release(network);
+        network_path_release(search.network);
         return error;
     }
     *ret_dependencies = search.dependencies;
-    *ret = network;
+    *ret = search.network;
     return 0;
 }
 
@@ -396,7 +267,7 @@ static int find_over_netlink(struct netns *netns, struct round_cache *cache, con
 {
     struct dependencies ignored;
     struct rtnetlink rtnetlink;
-    int error = netns_open_rtnetlink(netns, RTNETLINK_LINKS, &rtnetlink);
+    int error = rtnetlink_open(&rtnetlink, RTNETLINK_LINKS, netns_handle(netns));
 
     if (error != 0)
         return error;

@@ -17,7 +17,7 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
-#include "kernel/source_routes.h"
+#include "kernel/dumps.h"
 #include "kernel/udp_route.h"
 
 #define TUNNEL_DEPTH 4 /* tunnels inside one another that are followed */
@@ -53,7 +53,8 @@ static const struct link *find_complete_link(struct route_query *query, uint32_t
 
     if (link != NULL && link->complete)
         return link;
-    query->unknown_link = index;
+    if (!query->rtnetlink->is_udp)
+        query->unknown_link = index;
     return NULL;
 }
 
@@ -113,7 +114,7 @@ static bool is_alike_for_udp(struct route_query *query, int error, uint32_t oif)
 static int query_with_source(struct route_query *query, int error, struct route *ret)
 {
     struct route_request request = query->request;
-    int failure = source_routes_choose(query->rtnetlink, &request, &request.source);
+    int failure = udp_route_choose_source(query->rtnetlink, &request, &request.source);
 
     if (failure != 0 || request.source.family == AF_UNSPEC)
         return failure != 0 ? failure : error;
@@ -198,6 +199,8 @@ static int query_route(struct route_query *query, bool fib_match, struct route *
 
     query->request.fib_match = fib_match;
     error = rtnetlink_query(query->rtnetlink, &query->request, ret);
+    if (query->rtnetlink->is_udp) /* that is what the socket does */
+        return error;
     if (needs_source(&query->request, error))
         return query_with_source(query, error, ret);
     if (needs_socket(query, error, ret))
@@ -343,6 +346,16 @@ static int query_local_address(struct route_query *query, bool *ret)
     return error;
 }
 
+/* A socket does not say why no packet leaves its interface. False: *ret says why. */
+static bool interface_is_usable(struct route_query *query, struct path *ret)
+{
+    const struct link *link = query->request.oif == 0 ? NULL : route_query_link(query, query->request.oif);
+
+    if (link != NULL)
+        path_evaluate_local(link, ret);
+    return link == NULL || path_is_usable(ret);
+}
+
 /* A socket that is bound to a VRF sends IPv4 multicast as one that is not bound. */
 static bool ignores_vrf(struct route_query *query)
 {
@@ -360,14 +373,15 @@ int route_query_begin(struct route_query *query, bool *ret_open, struct path *re
     int error = 0;
 
     /* An IPv4 address has a scope only in questions about a tunnel, which names its interface. */
-    query->bound = question->interface[0] != '\0' || (question->scope != 0 && question->destination.family == AF_INET);
-    if (question->interface[0] != '\0')
+    query->bound = question->interface != NULL || (question->scope != 0 && question->destination.family == AF_INET);
+    if (question->interface != NULL)
         error = rtnetlink_link_index(query->rtnetlink, question->interface, &named);
     if (error != 0)
         return error;
     query->request.destination = question->destination;
     query->request.source = question->local;
-    *ret_open = question_choose_interface(question, named, &query->request.oif, ret);
+    *ret_open = question_choose_interface(question, named, &query->request.oif, ret) &&
+                (!query->rtnetlink->is_udp || interface_is_usable(query, ret));
     if (!*ret_open)
         return 0;
     if (question->local.family != AF_UNSPEC)

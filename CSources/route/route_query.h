@@ -20,17 +20,10 @@ enum query_extras {
     QUERY_NEXT_HOP = 16 /* whether the next hop responds */
 };
 
-/* What many evaluations of one round need. They share it, so a round with many paths reads it once, and a slice of a
- * round (see round.c) evaluates the default path once. */
+/* What many evaluations of one round need. They share it, so a round with many paths reads it once. */
 struct round_cache {
     struct wireguard wireguard;
     struct pppd pppd;
-
-    /* The default path of the slice, if it is known, and for which question. */
-    bool has_default_path;
-    uint8_t default_family;
-    unsigned default_extras;
-    struct path default_path;
 
     /* Is called for each IPv6 gateway on which a result depends, besides that of its path: the kernel ignores a route
      * while its gateway does not respond. Not under a namespace's lock. NULL: no message about it comes. */
@@ -45,12 +38,6 @@ static inline bool round_cache_begin(struct round_cache *cache)
     return pppd_begin_round(&cache->pppd);
 }
 
-/* Begins another slice. A change during the last one may have sent a message about the default path. */
-static inline void round_cache_begin_slice(struct round_cache *cache)
-{
-    cache->has_default_path = false;
-}
-
 /* Nothing announces that what was read has changed: the next round reads it again. */
 static inline void round_cache_end(struct round_cache *cache)
 {
@@ -60,7 +47,6 @@ static inline void round_cache_end(struct round_cache *cache)
 
 static inline void round_cache_clear(struct round_cache *cache)
 {
-    round_cache_begin_slice(cache);
     wireguard_clear(&cache->wireguard);
     pppd_clear(&cache->pppd);
 }

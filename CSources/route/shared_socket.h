@@ -12,21 +12,20 @@
 struct netns_handle;
 
 struct shared_socket {
-    struct netns_handle *netns;
+    const struct netns_handle *netns;
     pthread_mutex_t lock; /* for the fields below */
     bool denied;          /* netlink is denied: use UDP sockets */
     struct rtnetlink rtnetlink;
 };
 
 /* `netns` must outlive the socket. It can be opened after this call. */
-int shared_socket_init(struct shared_socket *shared, struct netns_handle *netns);
+int shared_socket_init(struct shared_socket *shared, const struct netns_handle *netns);
 void shared_socket_close(struct shared_socket *shared);
 
-/* Opens the socket; the calling thread is in the namespace. Without this call, the first question opens it. 0 also if
- * netlink is denied. */
+/* Opens the socket. Without this call, the first question opens it. 0 also if netlink is denied. */
 int shared_socket_open(struct shared_socket *shared);
 
-/* evaluate_questions, or udp_probe_evaluate if netlink is denied. Does not wait for RTNL, except for a question about
+/* evaluate_questions, or over UDP sockets if netlink is denied. Does not wait for RTNL, except for a question about
  * the local network, which needs a list of all links. */
 int shared_socket_evaluate(struct shared_socket *shared, const struct questions *questions, unsigned extras,
                            struct path *ret);
@@ -41,6 +40,9 @@ void shared_socket_lend_devices(struct shared_socket *shared, struct link_table 
 /* Finds out all about a link, for the caller and for the shared link table. May wait for RTNL, on sockets of its own.
  * Returns 0 also if nothing more can be found out. ret->index 0: there is no such link. */
 int shared_socket_learn_link(struct shared_socket *shared, uint32_t index, struct link *ret);
+
+/* Finds out the types that a path lacks: of its interface, and of what carries its tunnel. As above. */
+int shared_socket_learn_types(struct shared_socket *shared, struct path *path);
 
 /* Adds to the flow of a path whether it is incomplete, if the path does not say so yet. May wait for RTNL, on a socket
  * of its own. */

@@ -11,9 +11,11 @@
 #include "kernel/rtnetlink.h"
 #include "replies.h"
 
-static const struct address destinations[RTNETLINK_QUERY_LIMIT] = { { AF_INET, { 198, 51, 100, 7 } },
-                                                                    { AF_INET6, { 0x20, 1 } },
-                                                                    { AF_INET, { 0, 0, 0, 1 } } };
+#define QUERIES 32
+
+static const struct address destinations[QUERIES] = { { AF_INET, { 198, 51, 100, 7 } },
+                                                      { AF_INET6, { 0x20, 1 } },
+                                                      { AF_INET, { 0, 0, 0, 1 } } };
 
 static void read_every_leg(struct route *route)
 {
@@ -35,12 +37,16 @@ static void query_one(struct rtnetlink *rtnetlink)
 
 static void query_many(struct rtnetlink *rtnetlink)
 {
-    struct route_request requests[RTNETLINK_QUERY_LIMIT] = { 0 };
-    int errors[RTNETLINK_QUERY_LIMIT];
+    struct route_request requests[QUERIES] = { 0 };
+    struct route route;
 
-    for (size_t i = 0; i < RTNETLINK_QUERY_LIMIT; i++)
+    for (size_t i = 0; i < QUERIES; i++)
         requests[i].destination = destinations[i];
-    (void)rtnetlink_query_each(rtnetlink, requests, RTNETLINK_QUERY_LIMIT, errors);
+    rtnetlink_begin_batch(rtnetlink, requests, QUERIES);
+    for (size_t i = 0; i < QUERIES; i++)
+        if (rtnetlink_query(rtnetlink, &requests[i], &route) == 0)
+            read_every_leg(&route);
+    rtnetlink_end_batch(rtnetlink);
 }
 
 static void use_message(void *info, const struct message *message)

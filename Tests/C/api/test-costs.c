@@ -133,21 +133,6 @@ TEST(with_a_policy_rule_each_target_costs_few_queries)
     assert_in_range(queries(TARGETS / 2), TARGETS / 2, TARGETS / 2 * RULE_QUERIES);
 }
 
-/* One evaluation for each slice of a round: 16, 32, 64, 128 and 256 targets. Names that wait for their first answer
- * have the same question. */
-TEST(targets_on_the_default_path_cost_few_queries)
-{
-    crowd_route(true, "0.0.0.0/0", "192.0.2.1");
-    for (unsigned i = 0; i < TARGETS / 2; i++)
-        crowd_watch(i, "0.0.0.0");
-    (void)queries(0);
-    for (unsigned i = 0; i < 2; i++) {
-        crowd_route(i % 2 != 0, "0.0.0.0/0", "192.0.2.1");
-        assert_in_range(queries(TARGETS / 2), 1, DEFAULT_QUERIES);
-        crowd_expect_all(i % 2 == 0 ? 0 : R);
-    }
-}
-
 /* For Tests/checks/instructions, which counts what these calls take. */
 TEST(the_flags_of_a_scheduled_target_are_read_often)
 {

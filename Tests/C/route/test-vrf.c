@@ -104,16 +104,6 @@ WRAP(int, rtnetlink_query, struct rtnetlink *handle, const struct route_request 
     return 0;
 }
 
-WRAP(int, rtnetlink_query_each, struct rtnetlink *handle, const struct route_request *requests, size_t count,
-     int *ret_errors)
-{
-    struct route unused;
-
-    for (size_t i = 0; i < count; i++)
-        ret_errors[i] = __wrap_rtnetlink_query(handle, &requests[i], &unused);
-    return 0;
-}
-
 WRAP(int, rtnetlink_link_index, struct rtnetlink *handle, const char *name, uint32_t *ret)
 {
     *ret = 0;
@@ -123,7 +113,7 @@ WRAP(int, rtnetlink_link_index, struct rtnetlink *handle, const char *name, uint
     return 0;
 }
 
-WRAP(int, source_routes_choose, struct rtnetlink *handle, const struct route_request *request, struct address *ret)
+WRAP(int, udp_route_choose_source, struct rtnetlink *handle, const struct route_request *request, struct address *ret)
 {
     (void)handle, (void)request;
     *ret = has_default ? make(SOURCE) : (struct address){ 0 };

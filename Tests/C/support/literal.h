@@ -13,10 +13,10 @@
 static inline struct address make(const char *text)
 {
     struct address address = { 0 };
-    char zone[LINK_ALIAS_SIZE];
+    const char *zone;
     uint32_t scope;
 
-    if (text != NULL && !address_parse(text, &address, zone, &scope))
+    if (text != NULL && !address_parse(text, &address, &zone, &scope))
         fail_msg("%s is no address", text);
     return address;
 }

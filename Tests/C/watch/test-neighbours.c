@@ -4,7 +4,7 @@
  * IPv4 among equal default routes. A gateway is followed once a path has had it. A redirect to an IPv6 neighbour counts
  * for one address.
  */
-#include "kernel/rtnetlink.h"
+#include "kernel/dumps.h"
 #include "support/crowd.h"
 #include "support/limits.h"
 #include "support/router.h"
