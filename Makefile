@@ -354,7 +354,7 @@ $(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=genetlink_open -Wl
                                                 -Wl,--wrap=genetlink_close -Wl,--wrap=link_is_wireguard \
                                                 -Wl,--wrap=sock_diag_udp_send_buffer
 $(BUILD)/tests/test-vrf: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query -Wl,--wrap=rtnetlink_query_each \
-                               -Wl,--wrap=rtnetlink_link_index -Wl,--wrap=source_routes_choose \
+                               -Wl,--wrap=rtnetlink_link_index -Wl,--wrap=udp_route_choose_source \
                                -Wl,--wrap=udp_route_find
 $(BUILD)/tests/test-sharing $(BUILD)/tests/test-link-changes: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query
 $(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
@@ -367,8 +367,6 @@ $(BUILD)/tests/test-refresh: TEST_LDFLAGS = -Wl,--wrap=clock_gettime -Wl,--wrap=
                                          -Wl,--wrap=inotify_add_watch -Wl,--wrap=poll -Wl,--wrap=open
 $(BUILD)/tests/test-descriptor: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=read -Wl,--wrap=close -Wl,--wrap=getaddrinfo \
                                             -Wl,--wrap=freeaddrinfo
-$(BUILD)/tests/test-clone: TEST_LDFLAGS = -Wl,--wrap=recvfrom -Wl,--wrap=socket
-$(BUILD)/tests/test-foreign-files: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo
 $(BUILD)/tests/test-fork: TEST_LDFLAGS = -Wl,--wrap=realloc -Wl,--wrap=free
 
 # It loads the shared library at run time.

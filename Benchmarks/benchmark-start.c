@@ -14,7 +14,7 @@
  *  10 Schedule's evaluation: a check, the effective user, the query (2), the link without waiting for RTNL (5), whether
  *     /sys is of this namespace.
  *  13 the first pass: checks (4), the effective user, the wait, the links (3), the barrier and the query (3), /sys.
- *   3 equal default routes: the first datagram of a dump over the socket for queries, and its end (first_routes.c). A
+ *   3 equal default routes: the first datagram of a dump over the socket for queries, and its end (dumps.c). A
  *     dump that begins with another table than "main" is repeated with a strict check. A table of more than a thousand
  *     routes or so is not read to its end: the socket is replaced.
  */

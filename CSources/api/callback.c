@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
+#include "base/process.h"
 
 static void free_callback_context(struct counted *counted)
 {
@@ -85,7 +85,7 @@ static void end_callback(void *argument)
 
 void callback_with_hooks(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *context)
 {
-    cleanup_run(make_callback, end_callback,
+    process_run(make_callback, end_callback,
                 &(struct running_callback){ .context = context, .target = target, .flags = flags });
 }
 #endif

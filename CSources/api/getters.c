@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a target, scheduled or not: SCNetworkReachabilityGetFlags and the other Get calls. */
 #ifdef __linux__
-#include "api/getters.h"
+#include "api/target.h"
 
 #include <string.h>
 
-#include "api/delivery.h"
-#include "base/counted.h"
 #include "base/error.h"
 #include "route/full_path.h"
 #include "route/shared_socket.h"
 
 int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret)
 {
-    struct question_memory memory;
-    struct questions *questions = target_retain_questions(target, &memory);
+    struct questions *questions = target_retain_questions(target);
     const int error = shared_socket_evaluate(netns_socket(target->netns), questions, extras, ret);
 
     questions_release(questions);
@@ -33,7 +30,6 @@ static SCBoolean fail_get(int status)
 static __attribute__((noinline)) SCBoolean get_flags_slowly(struct SCNetworkReachability *target,
                                                             SCNetworkReachabilityFlags *flags)
 {
-    struct question_memory memory;
     struct path path;
     int error;
 
@@ -42,7 +38,7 @@ static __attribute__((noinline)) SCBoolean get_flags_slowly(struct SCNetworkReac
     if (delivery_read_flags(target, flags))
         return 1;
     /* No lock: a target that is not scheduled has the questions of the Create call. */
-    error = shared_socket_evaluate(netns_socket(target->netns), target_initial_questions(target, &memory), 0, &path);
+    error = shared_socket_evaluate(netns_socket(target->netns), target->initial, 0, &path);
     if (error != 0)
         return fail_get(error);
     *flags = path.flags;
@@ -127,32 +123,19 @@ static unsigned extras_of(const SCNetworkReachabilityPath *path)
     return (PATH_HAS(flow, path->size) ? QUERY_FLOW : 0) | (PATH_HAS(nextHop, path->size) ? QUERY_NEXT_HOP : 0);
 }
 
-/* The program knows the path from now on, as far as `extras` says. */
-static void settle(struct SCNetworkReachability *target, unsigned extras, const struct path *path)
-{
-    const struct target_state *state = target_state(target);
-
-    if (state == NULL || (state_parts(state)->hop == NULL && !state_parts(state)->reports_flow))
-        return;
-    target_lock(target);
-    delivery_settle_locked(target, extras, path);
-    target_unlock(target);
-}
-
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
 {
     struct SCNetworkReachability *self;
-    struct question_memory memory;
     struct questions *questions;
     struct path current;
     int error;
 
     if (!target_check(target, &self) || !getters_check_size(path))
         return 0;
-    questions = target_retain_questions(self, &memory);
+    questions = target_retain_questions(self);
     error = full_path_query(self->netns, questions, extras_of(path), &current);
     if (error == 0) {
-        settle(self, extras_of(path), &current);
+        delivery_settle(self, extras_of(path), &current);
         copy_path(&current, count_addresses(questions), path);
     }
     questions_release(questions);
@@ -162,17 +145,16 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
 /* The first evaluation of a schedule reads neither rules nor the kinds of links. */
 static int settle_last_flow(struct SCNetworkReachability *target, struct path *path)
 {
-    struct question_memory memory;
     struct questions *questions;
     struct path now;
     int error;
 
     if (!path->flow_unsettled)
         return 0;
-    questions = target_retain_questions(target, &memory);
+    questions = target_retain_questions(target);
     error = full_path_query(target->netns, questions, QUERY_FLOW, &now);
     if (error == 0) {
-        settle(target, QUERY_FLOW, &now);
+        delivery_settle(target, QUERY_FLOW, &now);
         path->flow = now.flow;
     }
     questions_release(questions);
@@ -187,7 +169,7 @@ static int find_last_next_hop(struct SCNetworkReachability *target, bool failed,
     if (error == 0 && failed)
         path->next_hop = kSCNetworkReachabilityNextHopFailed;
     if (error == 0)
-        settle(target, QUERY_NEXT_HOP, path);
+        delivery_settle(target, QUERY_NEXT_HOP, path);
     return error;
 }
 
@@ -195,7 +177,6 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
 {
     struct SCNetworkReachability *self;
     struct path last;
-    const struct target_state *state;
     struct link link;
     uint32_t address_count;
     bool watched, failed;
@@ -203,17 +184,15 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
 
     if (!target_check(target, &self) || !getters_check_size(path))
         return 0;
-    if (target_parts(self)->details == NULL)
+    if (self->details == NULL)
         return SCNetworkReachabilityGetPath(target, path);
-    state = target_state(self);
     target_lock(self);
-    watched = state->schedules != NULL;
+    watched = self->schedules != NULL;
     if (watched)
         delivery_read_path_locked(self, &last);
-    failed = state_parts(state)->hop != NULL && state_parts(state)->hop->failed;
-    address_count = state->current.reason == kSCNetworkReachabilityReasonNamePending
-                        ? 0
-                        : count_addresses(state_questions_locked(state));
+    failed = self->hop.failed;
+    address_count = self->current.reason == kSCNetworkReachabilityReasonNamePending ? 0
+                                                                                    : count_addresses(self->questions);
     target_unlock(self);
     if (!watched)
         return SCNetworkReachabilityGetPath(target, path);
@@ -242,7 +221,6 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
                                                  size_t capacity)
 {
     struct SCNetworkReachability *self;
-    struct question_memory memory;
     struct questions *questions;
     size_t count = 0;
 
@@ -250,7 +228,7 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
         return 0;
     if (addresses == NULL && capacity != 0)
         return (size_t)fail_get(error_invalid("addresses: NULL, and capacity is not 0"));
-    questions = target_retain_questions(self, &memory);
+    questions = target_retain_questions(self);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
 

@@ -6,7 +6,7 @@
  * program's connections use these addresses, and they are right again when the network is back.
  */
 #ifdef __linux__
-#include "api/schedule.h"
+#include "api/target.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,11 +18,6 @@
 #define RETRY_DELAY_FIRST (1 * SECOND) /* after a failure; doubles with each further failure */
 #define RETRY_DELAY_LAST  (60 * SECOND)
 #define REFRESH_DELAY     (300 * SECOND) /* after a success, to notice new addresses */
-
-static struct lookups *lookups_of(const struct SCNetworkReachability *target)
-{
-    return state_parts(target->state)->lookups;
-}
 
 /* ---- Questions -------------------------------------------------------------------------------------------------- */
 
@@ -70,19 +65,19 @@ static bool have_same_addresses(const struct questions *a, const struct question
 /* Consumes a reference. */
 static void replace_questions_locked(struct SCNetworkReachability *target, struct questions *questions)
 {
-    struct questions *previous = lookups_of(target)->questions;
+    struct questions *previous = target->questions;
 
-    lookups_of(target)->questions = questions;
+    target->questions = questions;
     schedule_set_questions_locked(target);
     questions_release(previous);
 }
 
 static void reset_questions_locked(struct SCNetworkReachability *target)
 {
-    if (lookups_of(target)->questions == state_parts(target->state)->initial)
+    if (target->questions == target->initial)
         return;
-    counted_retain(&state_parts(target->state)->initial->counted);
-    replace_questions_locked(target, state_parts(target->state)->initial);
+    counted_retain(&target->initial->counted);
+    replace_questions_locked(target, target->initial);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
@@ -90,7 +85,7 @@ static void reset_questions_locked(struct SCNetworkReachability *target)
 static struct questions *questions_of_addresses(const struct SCNetworkReachability *target,
                                                 const struct lookup_result *result)
 {
-    const struct question *initial = &state_parts(target->state)->initial->items[0];
+    const struct question *initial = &target->initial->items[0];
     struct question *items = calloc(result->count, sizeof *items);
     struct questions *questions;
 
@@ -141,29 +136,28 @@ static struct questions *questions_of_result(const struct SCNetworkReachability 
 /* Consumes a reference. */
 static void apply_result_locked(struct SCNetworkReachability *target, struct questions *questions)
 {
-    struct lookups *lookups = lookups_of(target);
-    const bool is_first_result = lookups->questions == state_parts(target->state)->initial;
+    const bool is_first_result = target->questions == target->initial;
     const bool is_failure = !are_resolved(questions) && questions->reason != kSCNetworkReachabilityReasonNameNotFound;
 
-    if (questions_are_equal(lookups->questions, questions) || (is_failure && are_resolved(lookups->questions))) {
+    if (questions_are_equal(target->questions, questions) || (is_failure && are_resolved(target->questions))) {
         questions_release(questions);
         return;
     }
-    if (is_first_result || !have_same_addresses(lookups->questions, questions))
-        target->state->owed_next = true;
+    if (is_first_result || !have_same_addresses(target->questions, questions))
+        target->owed_next = true;
     replace_questions_locked(target, questions);
 }
 
 static void set_next_lookup_locked(struct SCNetworkReachability *target, int64_t deadline)
 {
-    lookups_of(target)->next = deadline;
+    target->lookups->next = deadline;
     schedule_set_lookup_deadline_locked(target);
 }
 
 /* After a look-up. */
 static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool failed)
 {
-    struct lookups *lookups = lookups_of(target);
+    struct lookups *lookups = target->lookups;
     const int64_t retry_delay = lookups->retry_delay;
 
     set_next_lookup_locked(target, clock_now() + (failed ? retry_delay : REFRESH_DELAY));
@@ -178,7 +172,7 @@ static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool f
 static void finish_lookup_locked(struct SCNetworkReachability *target, struct questions *questions,
                                  const struct lookup_result *result)
 {
-    struct lookups *lookups = lookups_of(target);
+    struct lookups *lookups = target->lookups;
     const bool outdated = lookups->outdated || result->outdated;
     /* One failure in a row at most: changes can go on for ever. */
     const bool hides_failure = outdated || (result->in_pause && !lookups->failure_hidden);
@@ -206,7 +200,7 @@ static void receive_lookup_result(struct lookup_waiter *waiter, unsigned turn, c
     struct questions *questions = questions_of_result(target, result);
 
     target_lock(target);
-    if (turn == lookups_of(target)->waiter.turn) { /* not cancelled */
+    if (turn == target->lookups->waiter.turn) { /* not cancelled */
         finish_lookup_locked(target, questions, result);
         questions = NULL;
     }
@@ -225,9 +219,9 @@ static const struct lookup_waiter_type waiter_type = { .owner = owner_of_waiter,
 
 static void start_lookup_locked(struct SCNetworkReachability *target, enum lookup_kind kind)
 {
-    struct lookups *lookups = lookups_of(target);
-    const int family = state_parts(target->state)->initial->items[0].family;
-    const int error = lookup_start(target->netns, state_parts(target->state)->name, family, kind, &lookups->waiter);
+    struct lookups *lookups = target->lookups;
+    const int family = target->initial->items[0].family;
+    const int error = lookup_start(target->netns, target->name, family, kind, &lookups->waiter);
 
     lookups->running = error == 0 || error == EINPROGRESS;
     lookups->outdated = false;
@@ -241,7 +235,7 @@ static void start_lookup_locked(struct SCNetworkReachability *target, enum looku
 
 void name_start_lookups_locked(struct SCNetworkReachability *target)
 {
-    struct lookups *lookups = lookups_of(target);
+    struct lookups *lookups = target->lookups;
 
     if (lookups->waiter.type == NULL) /* set only once: a resolver thread may be reading it */
         lookups->waiter.type = &waiter_type;
@@ -251,16 +245,16 @@ void name_start_lookups_locked(struct SCNetworkReachability *target)
 
 void name_stop_lookups_locked(struct SCNetworkReachability *target)
 {
-    struct lookups *lookups = lookups_of(target);
+    struct lookups *lookups = target->lookups;
 
     lookup_cancel(&lookups->waiter);
-    lookups->running = lookups->outdated = lookups->failure_hidden = target->state->owed_next = false;
+    lookups->running = lookups->outdated = lookups->failure_hidden = target->owed_next = false;
     reset_questions_locked(target);
 }
 
 void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool changed)
 {
-    struct lookups *lookups = lookups_of(target);
+    struct lookups *lookups = target->lookups;
 
     if (changed)
         lookups->retry_delay = RETRY_DELAY_FIRST;

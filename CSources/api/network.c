@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The network paths of targets with notify_network, and SCNetworkReachabilityGetNetwork. */
 #ifdef __linux__
-#include "api/schedule.h"
+#include "api/target.h"
 
 #include <string.h>
 
-#include "api/delivery.h"
 #include "base/error.h"
 
 /* ---- Watching --------------------------------------------------------------------------------------------------- */
@@ -14,73 +13,64 @@
 static void set_network_locked(struct schedule *schedule, struct network_path *network)
 {
     struct SCNetworkReachability *target = schedule->target;
-    struct target_network *last = state_parts(target->state)->network;
 
-    if (last->told && network_path_equal(last->path, network))
+    if (target->network_told && network_path_equal(target->network, network))
         return;
-    last->told = true;
+    target->network_told = true;
     counted_retain(&network->counted);
-    network_path_release(last->path);
-    last->path = network;
-    target->state->change_queued = false;
+    network_path_release(target->network);
+    target->network = network;
+    target->change_queued = false;
     delivery_set_owed_locked(target);
     delivery_queue_locked(schedule);
 }
 
 static void network_changed(struct network_watch *watch, struct network_path *network)
 {
-    struct schedule *schedule = container_of(watch, struct schedule_network, watch)->schedule;
+    struct schedule *schedule = container_of(watch, struct schedule, net_watch);
 
     target_lock(schedule->target);
-    if (schedule->watch.active)
+    if (schedule->active)
         set_network_locked(schedule, network);
     target_unlock(schedule->target);
 }
 
-void network_schedule_init(struct schedule *schedule, struct schedule_network *network)
-{
-    network->schedule = schedule;
-    network->watch = (struct network_watch){ .user.owner = &schedule->member.counted, .changed = network_changed };
-}
-
 int network_join_locked(struct schedule *schedule)
 {
-    const struct SCNetworkReachability *target = schedule->target;
-    const struct target_state *state = target->state;
-    struct target_network *last = state_parts(state)->network;
+    struct SCNetworkReachability *target = schedule->target;
     struct network_path *first;
-    const int error = network_monitor_join(schedule->loop, target->netns, &schedule_parts(schedule)->network->watch,
-                                           &first);
+    int error;
 
+    schedule->net_watch = (struct network_watch){ .user.owner = &schedule->member.counted, .changed = network_changed };
+    error = network_monitor_join(schedule->loop, target->netns, &schedule->net_watch, &first);
     if (error != 0)
         return error;
-    for (struct schedule *other = state->schedules; other != NULL; other = schedule_next(other))
-        network_monitor_repeat(other->loop, &schedule_parts(other)->network->watch);
-    if (state->schedules != NULL)
-        network_monitor_repeat(schedule->loop, &schedule_parts(schedule)->network->watch);
-    if (last->told) {
+    for (struct schedule *other = target->schedules; other != NULL; other = other->next)
+        network_monitor_repeat(other->loop, &other->net_watch);
+    if (target->schedules != NULL)
+        network_monitor_repeat(schedule->loop, &schedule->net_watch);
+    if (target->network_told) {
         network_path_release(first); /* perhaps not whole */
     } else {
-        network_path_release(last->path);
-        last->path = first;
+        network_path_release(target->network);
+        target->network = first;
     }
     return 0;
 }
 
 void network_leave_locked(struct schedule *schedule)
 {
-    if (schedule_parts(schedule)->network != NULL)
-        network_monitor_leave(schedule->loop, &schedule_parts(schedule)->network->watch);
+    if (schedule->target->notify_network)
+        network_monitor_leave(schedule->loop, &schedule->net_watch);
 }
 
 void network_forget_locked(struct SCNetworkReachability *target)
 {
-    struct target_network *last = state_parts(target->state)->network;
-
-    if (last == NULL || target->state->schedules != NULL)
+    if (target->schedules != NULL)
         return;
-    network_path_release(last->path);
-    *last = (struct target_network){ 0 };
+    network_path_release(target->network);
+    target->network = NULL;
+    target->network_told = false;
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
@@ -159,7 +149,7 @@ static struct network_path *retain_last_network(struct SCNetworkReachability *ta
     struct network_path *network;
 
     target_lock(target);
-    network = state_parts(target->state)->network->path;
+    network = target->network;
     if (network != NULL)
         counted_retain(&network->counted);
     target_unlock(target);
@@ -206,7 +196,7 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
     if (!target_check(target, &self))
         return 0;
     error = check_arguments(network, ways, waySize, capacity);
-    if (error == 0 && target_parts(self)->network == NULL)
+    if (error == 0 && !self->notify_network)
         error = error_invalid("target: without kSCNetworkReachabilityOptionNotifyNetwork");
     if (error == 0 && (current = retain_last_network(self)) == NULL)
         error = query_network(self->netns, &current);

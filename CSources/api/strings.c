@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/getters.h"
-#include "api/schedule.h"
+#include "api/target.h"
 #include "base/error.h"
 #include "pure/escape.h"
 #include "route/full_path.h"
@@ -188,13 +187,12 @@ static void append_address(struct text_buffer *text, const struct question *ques
 
 static void append_subject(struct text_buffer *text, const struct SCNetworkReachability *target)
 {
-    struct question_memory memory;
-    const struct question *question = &target_initial_questions(target, &memory)->items[0];
+    const struct question *question = &target->initial->items[0];
 
     switch (target->kind) {
     case TARGET_NAME:
         append_text(text, "name = ");
-        append_name(text, target_parts(target)->name);
+        append_name(text, target->name);
         return;
     case TARGET_DEFAULT:
         append_text(text, "default path");
@@ -272,20 +270,15 @@ struct description_snapshot {
 
 static struct description_snapshot take_snapshot(struct SCNetworkReachability *target)
 {
-    const struct target_state *state = target_state(target);
-    struct description_snapshot snapshot = { 0 };
+    struct description_snapshot snapshot;
 
-    if (state == NULL)
-        return snapshot;
     target_lock(target);
     snapshot = (struct description_snapshot){ .schedules = schedule_summarize_locked(target),
-                                              .current = state->current,
-                                              .evaluations = state->evaluations,
-                                              .deliveries = state->deliveries };
-    if (state_parts(state)->lookups != NULL) {
-        snapshot.lookup_running = state_parts(state)->lookups->running;
-        snapshot.lookup_result = state_parts(state)->lookups->questions->reason;
-    }
+                                              .current = target->current,
+                                              .evaluations = target->evaluations,
+                                              .deliveries = target->deliveries,
+                                              .lookup_running = target->lookups != NULL && target->lookups->running,
+                                              .lookup_result = target->questions->reason };
     target_unlock(target);
     return snapshot;
 }
@@ -331,8 +324,7 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
         append_text(&text, "%u times on %u run loops", snapshot.schedules.times, snapshot.schedules.loops);
     if (getters_evaluate(self, QUERY_SOURCE, &path) == 0 && full_path_find_next_hop(self->netns, &path) == 0)
         append_evaluation(&text, &path);
-    append_text(&text, "\n  resolver: %s",
-                target_parts(self)->lookups != NULL ? lookup_words(&snapshot) : "not needed");
+    append_text(&text, "\n  resolver: %s", self->lookups != NULL ? lookup_words(&snapshot) : "not needed");
     append_text(&text, "\n  counters: %u evaluations, %u callbacks, %lu queries, %lu overruns", snapshot.evaluations,
                 snapshot.deliveries, snapshot.schedules.counters.queries, snapshot.schedules.counters.overruns);
     return text.length;

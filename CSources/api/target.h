@@ -2,80 +2,48 @@
 #ifndef REACHABILITY_TARGET_H
 #define REACHABILITY_TARGET_H
 
-/* The structure of a target, for the files of this folder. */
+/* A target, its schedules, and what the files of this folder do with them. */
 
 #include <pthread.h>
 
 #include "api/callback.h"
-#include "base/counted.h"
-#include "base/list.h"
+#include "api/scheduler.h"
 #include "base/object.h"
-#include "base/part.h"
-#include "base/process.h"
+#include "loop/library_thread.h"
 #include "names/lookup.h"
-#include "route/network_path.h"
-#include "watch/monitor.h"
+#include "names/name_monitor.h"
+#include "names/network_monitor.h"
 
 enum target_kind { TARGET_ADDRESS, TARGET_PAIR, TARGET_NAME, TARGET_DEFAULT };
 
-struct SCNetworkReachability {
-    uint32_t type;          /* must be first: object_is reads it */
-    unsigned era;           /* process_era() at creation */
-    atomic_uint references; /* of users, active schedules and a delivery; the last one ends the target */
-    uint8_t kind;           /* enum target_kind; constant */
-    struct address address; /* of a plain target: its only question is question_of_address */
-
-    /* PUBLISHED_... and, in the low 32 bits, the flags. GetFlags of a scheduled target uses nothing else. 0: not
-     * scheduled. */
-    _Atomic uint64_t published;
-
-    /* NULL: the target is plain, and no call has needed a state. A program can have many such targets, so
-     * target_require_state makes the state for the first callback or schedule. It is freed with the target. */
-    struct target_state *_Atomic state;
-
-    struct counted memory; /* a reference for all of `references`, and one of each struct schedule */
-    struct netns *netns;
+/* What the arguments of a Create call mean. */
+struct target_spec {
+    enum target_kind kind;
+    const char *name;             /* NULL: not a TARGET_NAME */
+    uint8_t family;               /* of the addresses; AF_UNSPEC: a name, whose addresses can be of both */
+    struct question questions[2]; /* localhost has two addresses */
+    size_t count;
+    bool needs_lookup, notify_path, notify_network, notify_next_hop, reports_flow;
+    struct netns *netns; /* NULL: that of the calling thread */
 };
 
-/* What a target needs to report changes. Under `lock`, unless a comment says otherwise. */
-struct target_state {
-    /* An evaluation uses these, which is why they are together. */
-    pthread_mutex_t lock;             /* taken before a loop's lock, never held while user code runs */
-    struct outcome current;           /* of the last evaluation */
-    struct outcome delivered;         /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
-    bool owed;                        /* a delivery must come, even if nothing changed */
-    bool owed_next;                   /* the next evaluation sets `owed` */
-    bool is_delivering;               /* a callback is running */
-    bool change_queued;               /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
-    bool has_parts;                   /* constant */
-    unsigned evaluations, deliveries; /* counters for GetDescription */
-
-    struct schedule *schedules; /* the first; NULL: not scheduled */
-    struct callback callback;
+/* The paths of which `current` and `delivered` are a part, for a target that reports details (option NotifyPath). */
+struct details {
+    struct path current, delivered;
 };
 
-/* What only some targets have. In the memory that follows their state. Constant, from the Create call. */
-struct target_parts {
-    struct questions *initial;      /* of a name until it is resolved: one, about the default path. NULL: plain */
-    const char *name;               /* NULL: not a TARGET_NAME */
-    struct lookups *lookups;        /* NULL: no name, or localhost */
-    struct details *details;        /* NULL: the target reports no details (option NotifyPath) */
-    bool reports_flow;              /* a change of the path's flow makes a callback */
-    struct target_hop *hop;         /* NULL: the target does not report the next hop (option NotifyNextHop) */
-    struct target_network *network; /* NULL: the target does not report the network (option NotifyNetwork) */
+/* The next hop of `current`, for a target that reports it (option NotifyNextHop). */
+struct target_hop {
+    struct address address;
+    uint32_t index;
+    bool failed, delivered; /* has it failed: now, and by the last callback */
+    bool settled;           /* the first pass has read it: the first evaluation of a schedule does not */
+    bool returned;          /* a call has returned it before that: `delivered` is what it returned */
 };
 
-extern const struct target_parts target_no_parts;
-
-static inline const struct target_parts *state_parts(const struct target_state *state)
-{
-    return state->has_parts ? part_after(state, sizeof *state) : &target_no_parts;
-}
-
-/* The look-ups of a target's name. Under the target's lock. */
+/* The look-ups of a target's name. */
 struct lookups {
     struct SCNetworkReachability *target;
-    struct questions *questions; /* the current ones */
     struct lookup_waiter waiter;
     bool running;
     bool outdated;       /* something changed while it was running: repeat it */
@@ -85,42 +53,65 @@ struct lookups {
     int64_t next; /* when, by clock_now(); NEVER: when the current one ends */
 };
 
-/* The paths of which `current` and `delivered` are a part. Under the target's lock. */
-struct details {
-    struct path current, delivered;
-};
+struct SCNetworkReachability {
+    uint32_t type;          /* must be first: object_is reads it */
+    unsigned era;           /* process_era() at creation */
+    atomic_uint references; /* of users, active schedules and a delivery; the last one ends the target */
+    struct counted memory;  /* a reference for all of `references`, and one of each struct schedule */
 
-/* The next hop of `current`. Under the target's lock. */
-struct target_hop {
-    struct address address;
-    uint32_t index;
-    bool failed, delivered; /* has it failed: now, and by the last callback */
-    bool settled;           /* the first pass has read it: the first evaluation of a schedule does not */
-    bool returned;          /* a call has returned it before that: `delivered` is what it returned */
-};
+    /* PUBLISHED_... and, in the low 32 bits, the flags. GetFlags of a scheduled target uses nothing else. 0: not
+     * scheduled. */
+    _Atomic uint64_t published;
 
-/* The network path that was reported last. Under the target's lock. */
-struct target_network {
-    struct network_path *path; /* NULL: not scheduled */
-    bool told;                 /* a loop's monitor has reported it: another one need not do it again */
+    /* Constant. */
+    enum target_kind kind;
+    bool notify_network, notify_next_hop, reports_flow;
+    char *name;                /* NULL: not a TARGET_NAME */
+    struct netns *netns;       /* a reference */
+    struct questions *initial; /* a reference; of a name, until it is resolved: one, about the default path */
+    struct lookups *lookups;   /* NULL: no name, or localhost */
+    struct details *details;   /* NULL: the target does not report them */
+
+    pthread_mutex_t lock;        /* for all that follows; taken before a loop's lock, not held while user code runs */
+    struct questions *questions; /* the current ones; a reference */
+    struct outcome current;      /* of the last evaluation */
+    struct outcome delivered;    /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
+    bool owed;                   /* a delivery must come, even if nothing changed */
+    bool owed_next;              /* the next evaluation sets `owed` */
+    bool is_delivering;          /* a callback is running */
+    bool change_queued;          /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
+    unsigned evaluations, deliveries; /* counters for GetDescription */
+    struct target_hop hop;
+    struct network_path *network; /* that was reported last; NULL: not scheduled */
+    bool network_told;            /* a loop's monitor has reported it: another one need not do it again */
+    struct schedule *schedules;   /* the first; NULL: not scheduled */
+    struct callback callback;
 };
 
 #define PUBLISHED_SCHEDULED (UINT64_C(1) << 32)
 #define PUBLISHED_DUE       (UINT64_C(1) << 33) /* no callback has reported the current value yet */
 #define PUBLISHED_READ      (UINT64_C(1) << 34) /* GetFlags has returned the value; only with PUBLISHED_DUE */
 
-#define TARGET_SPEC_QUESTIONS 2 /* localhost has two addresses */
+enum { MODE_DEFAULT, MODE_COMMON, MODES };
 
-/* What the arguments of a Create call mean. */
-struct target_spec {
-    enum target_kind kind;
-    const char *name; /* NULL: not a TARGET_NAME */
-    uint8_t family;   /* of the addresses; AF_UNSPEC: a name, whose addresses can be of both */
-    struct question questions[TARGET_SPEC_QUESTIONS];
-    size_t count; /* of questions */
-    bool needs_lookup, notify_path, notify_network, notify_next_hop, reports_flow;
-    struct netns *netns; /* NULL: that of the calling thread */
+/* One target on one loop. The target's list holds a reference, and so does the loop's queue in which the member is. A
+ * schedule holds the target's memory and the loop; an active one also holds the target. */
+struct schedule {
+    struct member member; /* of the loop; its job delivers. Its count is that of the schedule */
+    struct SCNetworkReachability *target;
+    SCRunLoopRef loop;             /* with a scheduler: the library thread's */
+    struct scheduler *scheduler;   /* NULL: callbacks come on the loop */
+    struct library_thread *thread; /* NULL: no scheduler */
+    struct schedule *next;         /* of the target's; under its lock, like the next three */
+    unsigned times[MODES];         /* how often a user scheduled it */
+    bool active;                   /* it is one of the target's; false for good after that */
+    bool has_job; /* the job is queued, or has not decided yet; otherwise the member can be queued as a change */
+    struct path_watch watch;        /* in the loop's monitor; not if it follows the default path */
+    struct name_watch name_watch;   /* in the loop's name monitor, if the target needs look-ups */
+    struct network_watch net_watch; /* in the loop's network monitor, if the target reports the network */
 };
+
+/* ---- target.c --------------------------------------------------------------------------------------------------- */
 
 /* Returns NULL and sets SCError() if it fails. */
 struct SCNetworkReachability *target_create(const struct target_spec *spec);
@@ -133,40 +124,17 @@ static inline void target_retain(struct SCNetworkReachability *target)
 /* The last reference runs the user's hook. */
 void target_release(struct SCNetworkReachability *target);
 
-/* The state of a target; NULL: none yet. Under the lock, target->state is enough: there is one then. */
-static inline struct target_state *target_state(const struct SCNetworkReachability *target)
-{
-    return atomic_load_explicit(&target->state, memory_order_acquire);
-}
-
-/* Returns the state of a target, and makes it if there is none. NULL: no memory. */
-struct target_state *target_require_state(struct SCNetworkReachability *target);
-
-/* The parts of a target with or without a state. */
-const struct target_parts *target_parts(const struct SCNetworkReachability *target);
-
-/* Returns the questions of the Create call. Those of a plain target are made in `memory`. */
-struct questions *target_initial_questions(const struct SCNetworkReachability *target, struct question_memory *memory);
-
-/* The same for the current questions, with a reference. */
-struct questions *target_retain_questions(struct SCNetworkReachability *target, struct question_memory *memory);
-
-/* The current questions, under the lock. NULL: plain. */
-static inline struct questions *state_questions_locked(const struct target_state *state)
-{
-    const struct target_parts *parts = state_parts(state);
-
-    return parts->lookups != NULL ? parts->lookups->questions : parts->initial;
-}
+/* The current questions, with a reference. */
+struct questions *target_retain_questions(struct SCNetworkReachability *target);
 
 static inline void target_lock(struct SCNetworkReachability *target)
 {
-    pthread_mutex_lock(&target_state(target)->lock);
+    pthread_mutex_lock(&target->lock);
 }
 
 static inline void target_unlock(struct SCNetworkReachability *target)
 {
-    pthread_mutex_unlock(&target_state(target)->lock);
+    pthread_mutex_unlock(&target->lock);
 }
 
 /* Returns true in a child that was forked after the target was created. The child must not take the target's lock:
@@ -189,6 +157,126 @@ static inline bool target_check(SCNetworkReachabilityRef target, struct SCNetwor
     *ret = (struct SCNetworkReachability *)(uintptr_t)target;
     return true;
 }
+
+/* ---- schedule.c: all schedules of a target ---------------------------------------------------------------------- */
+
+/* Gives the target's questions to every monitor that watches the target. */
+void schedule_set_questions_locked(struct SCNetworkReachability *target);
+
+/* Each monitor evaluates the path of the target itself from now on: see name_monitor_follow. Returns 0 or an errno. */
+int schedule_watch_own_paths_locked(struct SCNetworkReachability *target);
+
+/* For a target that needs look-ups: sets the time of the next as the deadline in every name monitor. Then
+ * name_repeat_lookup_locked is due. */
+void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target);
+
+/* Numbers for GetDescription. */
+struct schedule_summary {
+    unsigned loops, times;
+    bool on_scheduler;
+    struct monitor_counters counters; /* sums over the monitors */
+};
+struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *target);
+
+/* ---- delivery.c: when a callback is due, and on which loop or scheduler it is made ------------------------------ */
+
+/* Returns true if the current value was not delivered yet, or if a delivery is owed. */
+bool delivery_is_due_locked(const struct SCNetworkReachability *target);
+
+/* Sets the result of an evaluation for a schedule: what other loops evaluate now is outdated. Publishes it for
+ * GetFlags, as the two functions below do. */
+void delivery_set_current_locked(struct schedule *schedule, const struct path *path);
+
+/* The program has the current value. */
+void delivery_set_delivered_locked(struct SCNetworkReachability *target);
+
+/* A delivery must come, even if nothing changes. */
+void delivery_set_owed_locked(struct SCNetworkReachability *target);
+
+/* A call has returned this path to the program, so only a difference from it makes a callback: also after a schedule
+ * that comes later. `extras`: QUERY_FLOW, QUERY_NEXT_HOP, or both: what the first evaluation of a schedule does not
+ * read. */
+void delivery_settle(struct SCNetworkReachability *target, unsigned extras, const struct path *path);
+
+/* Queues a check on the schedule's loop: it delivers if a delivery is due by then. */
+void delivery_queue_locked(struct schedule *schedule);
+
+/* The same on all loops of the target. The first loop that is driven delivers; the others find nothing due. */
+void delivery_queue_everywhere_locked(struct SCNetworkReachability *target);
+
+/* These get what a Get call returns. If no callback has reported it yet, one must come, even if the value changes back
+ * first. Otherwise a program that relies on callbacks keeps an old value. */
+
+/* The target has details. */
+void delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret);
+
+/* Takes no lock: another thread can hold the target's for long. Returns false if the target is not scheduled. */
+static inline bool delivery_read_flags(struct SCNetworkReachability *target, SCNetworkReachabilityFlags *ret)
+{
+    uint64_t published = atomic_load_explicit(&target->published, memory_order_acquire);
+
+    while ((published & (PUBLISHED_DUE | PUBLISHED_READ)) == PUBLISHED_DUE &&
+           !atomic_compare_exchange_weak(&target->published, &published, published | PUBLISHED_READ))
+        continue;
+    if ((published & PUBLISHED_SCHEDULED) == 0)
+        return false;
+    *ret = (SCNetworkReachabilityFlags)published;
+    return true;
+}
+
+/* The fast path: returns false if the target is not scheduled, or a delivery is due. */
+static inline bool delivery_read_reported_flags(const struct SCNetworkReachability *target,
+                                                SCNetworkReachabilityFlags *ret)
+{
+    const uint64_t published = atomic_load_explicit(&target->published, memory_order_acquire);
+
+    if ((published & (PUBLISHED_SCHEDULED | PUBLISHED_DUE)) != PUBLISHED_SCHEDULED)
+        return false;
+    *ret = (SCNetworkReachabilityFlags)published;
+    return true;
+}
+
+/* The functions of a schedule's job, scheduler (`owner`: schedule->member.counted) and watch. */
+bool delivery_run_job(struct member *member);
+void delivery_run_work(struct counted *owner);
+void delivery_prefetch(const struct path_watch *watch);
+bool delivery_accept_path(struct path_watch *watch, const struct path *path);
+
+/* The same for a pending name that follows the default path. */
+void delivery_follow_path(struct schedule *schedule, const struct path *path);
+
+/* ---- name.c: when the name of a target is looked up, and what the result changes --------------------------------- */
+
+/* Looks the name up from now on: the target has its first schedule. */
+void name_start_lookups_locked(struct SCNetworkReachability *target);
+
+/* Stops the look-ups: the target has lost its last schedule. Ignores a late result, and forgets the addresses. */
+void name_stop_lookups_locked(struct SCNetworkReachability *target);
+
+/* Looks the name up again. `changed`: because a result may differ now, not because time has passed. */
+void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool changed);
+
+/* ---- network.c: the network paths of targets with notify_network ------------------------------------------------- */
+
+/* Begins to watch. Returns 0 or an errno. */
+int network_join_locked(struct schedule *schedule);
+
+/* Ends it. Does nothing if the schedule does not watch. */
+void network_leave_locked(struct schedule *schedule);
+
+/* Called after a schedule was removed from its target, or was not added. */
+void network_forget_locked(struct SCNetworkReachability *target);
+
+/* ---- getters.c -------------------------------------------------------------------------------------------------- */
+
+/* Evaluates the target now, through its namespace's shared socket. `extras`: query_extras. Returns 0 or an errno. */
+int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret);
+
+/* Checks the `size` of a caller's structure. Returns false and sets SCError() if it is invalid. */
+bool getters_check_size(const SCNetworkReachabilityPath *path);
+
+/* Writes the fields for which the caller's structure has room. */
+void getters_write_path(const SCNetworkReachabilityPath *path, SCNetworkReachabilityPath *ret);
 
 /* The largest `size` of a public structure. More means that the caller never set it. */
 #define STRUCTURE_SIZE_LIMIT 4096

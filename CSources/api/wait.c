@@ -9,51 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/getters.h"
+#include "api/target.h"
 #include "base/clock.h"
 #include "base/error.h"
-
-/* ---- The copy --------------------------------------------------------------------------------------------------- */
-
-/* The addresses of a name that is looked up already. The copy starts with them. */
-static void copy_questions(struct SCNetworkReachability *from, struct SCNetworkReachability *copy)
-{
-    struct question_memory memory;
-    struct questions *questions;
-
-    if (target_parts(from)->lookups == NULL)
-        return;
-    questions = target_retain_questions(from, &memory);
-    if (questions == target_parts(from)->initial) {
-        questions_release(questions);
-        return;
-    }
-    questions_release(target_parts(copy)->lookups->questions);
-    target_parts(copy)->lookups->questions = questions;
-}
-
-/* Returns NULL and sets SCError() if it fails. */
-static struct SCNetworkReachability *copy_target(struct SCNetworkReachability *from)
-{
-    struct question_memory memory;
-    const struct questions *initial = target_initial_questions(from, &memory);
-    struct target_spec spec = { .kind = from->kind,
-                                .name = target_parts(from)->name,
-                                .count = initial->count,
-                                .needs_lookup = target_parts(from)->lookups != NULL,
-                                .notify_path = true, /* GetLastPath is for such targets */
-                                .reports_flow = target_parts(from)->reports_flow,
-                                .netns = from->netns };
-    struct SCNetworkReachability *copy;
-
-    memcpy(spec.questions, initial->items, spec.count * sizeof *spec.questions);
-    copy = target_create(&spec);
-    if (copy != NULL)
-        copy_questions(from, copy);
-    return copy;
-}
-
-/* ---- The wait --------------------------------------------------------------------------------------------------- */
 
 struct wait {
     SCNetworkReachabilityCondition condition;
@@ -63,16 +21,6 @@ struct wait {
     bool changed;                    /* a known path was not reachable, or other than the first */
 };
 
-static bool is_known(const SCNetworkReachabilityPath *path)
-{
-    return path->reason != kSCNetworkReachabilityReasonNamePending;
-}
-
-static bool is_reachable(const SCNetworkReachabilityPath *path)
-{
-    return (path->flags & kSCNetworkReachabilityFlagsReachable) != 0;
-}
-
 /* Whether packets leave in another way. The addresses have no ports, and the bytes after them are zero. */
 static bool leaves_otherwise(const SCNetworkReachabilityPath *a, const SCNetworkReachabilityPath *b)
 {
@@ -80,139 +28,89 @@ static bool leaves_otherwise(const SCNetworkReachabilityPath *a, const SCNetwork
            memcmp(&a->source, &b->source, sizeof a->source) != 0;
 }
 
-/* Each evaluation counts, from the first one on. That of a pending name is about the default path, and says nothing:
- * a name in /etc/hosts can be reachable without a default route, and would end each wait at once. */
-static void note_change(struct wait *wait)
+/* Notes the latest path. Returns whether it ends the wait. Each evaluation counts, from the first one on. That of a
+ * pending name is about the default path, and says nothing: a name in /etc/hosts can be reachable without a default
+ * route, and would end each wait at once. */
+static bool note_path(struct wait *wait)
 {
-    if (!is_known(&wait->path))
-        return;
-    if (!is_reachable(&wait->path))
+    const bool reachable = (wait->path.flags & kSCNetworkReachabilityFlagsReachable) != 0;
+
+    if (wait->path.reason == kSCNetworkReachabilityReasonNamePending)
+        return false;
+    if (!reachable || (wait->first.size != 0 && leaves_otherwise(&wait->first, &wait->path)))
         wait->changed = true;
     else if (wait->first.size == 0)
         wait->first = wait->path;
-    else if (leaves_otherwise(&wait->first, &wait->path))
-        wait->changed = true;
-}
-
-static bool condition_holds(const struct wait *wait)
-{
-    const bool known = is_known(&wait->path);
-    const bool reachable = is_reachable(&wait->path);
-
     switch (wait->condition) {
     case kSCNetworkReachabilityConditionChanged:
-        return known && reachable && wait->changed;
+        return reachable && wait->changed;
     case kSCNetworkReachabilityConditionReachable:
-        return known && reachable;
+        return reachable;
     case kSCNetworkReachabilityConditionNotReachable:
-        return known && !reachable;
+        return !reachable;
     default:
-        return known;
+        return true;
     }
 }
 
-/* Notes the latest path. Returns whether it ends the wait. */
-static bool note_path(struct wait *wait)
+/* Returns NULL and sets SCError() if it fails. The copy starts with the addresses of a name that is looked up. */
+static struct SCNetworkReachability *copy_target(struct SCNetworkReachability *from)
 {
-    note_change(wait);
-    return condition_holds(wait);
-}
+    const struct questions *initial = from->initial;
+    struct target_spec spec = { .kind = from->kind,
+                                .name = from->name,
+                                .count = initial->count,
+                                .needs_lookup = from->lookups != NULL,
+                                .notify_path = true, /* GetLastPath is for such targets */
+                                .reports_flow = from->reports_flow,
+                                .netns = from->netns };
+    struct SCNetworkReachability *copy;
+    struct questions *questions = target_retain_questions(from);
 
-/* As SCRunLoopPerform wants them: negative: without limit. */
-static double seconds_left(const struct wait *wait)
-{
-    const int64_t left = wait->until == NEVER ? NEVER : wait->until - clock_now();
-
-    if (left == NEVER)
-        return -1;
-    return left > 0 ? (double)left / (double)SECOND : 0;
-}
-
-/* Changes that are not fetched end only one Perform. */
-static void fetch_changes(SCRunLoopRef loop)
-{
-    SCNetworkReachabilityRef changed;
-
-    while ((changed = SCRunLoopCopyNextChange(loop, NULL)) != NULL)
-        SCNetworkReachabilityRelease(changed);
+    memcpy(spec.questions, initial->items, spec.count * sizeof *spec.questions);
+    copy = target_create(&spec);
+    if (copy != NULL && questions != initial) {
+        questions_release(copy->questions);
+        counted_retain(&(copy->questions = questions)->counted);
+    }
+    questions_release(questions);
+    return copy;
 }
 
 /* Drives the loop on which the copy is scheduled. The first pass does not wait: it evaluates what Schedule leaves out,
  * such as the other end of a tunnel. Returns the result of the public call. */
 static int drive(struct wait *wait, SCRunLoopRef loop, SCNetworkReachabilityRef copy)
 {
-    double left = 0;
+    SCNetworkReachabilityRef changed;
+    int64_t now;
 
-    for (;;) {
+    for (double left = 0;; left = wait->until == NEVER ? -1 : (double)(wait->until - now) / (double)SECOND) {
         if (SCRunLoopPerform(loop, left) < 0 || !SCNetworkReachabilityGetLastPath(copy, &wait->path))
             return -1;
         if (note_path(wait))
             return 1;
-        fetch_changes(loop);
-        if (clock_now() >= wait->until)
+        while ((changed = SCRunLoopCopyNextChange(loop, NULL)) !=
+               NULL) /* one that is not fetched ends only one Perform */
+            SCNetworkReachabilityRelease(changed);
+        now = clock_now();
+        if (now >= wait->until)
             return 0;
-        left = seconds_left(wait);
     }
 }
 
-static int drive_copy(struct wait *wait, SCNetworkReachabilityRef copy)
+static int wait_on_copy(struct wait *wait, struct SCNetworkReachability *target)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
+    struct SCNetworkReachability *copy = copy_target(target);
+    SCRunLoopRef loop = copy == NULL ? NULL : SCRunLoopCreate();
     int result = -1;
 
-    if (loop == NULL)
-        return -1;
-    if (SCNetworkReachabilityScheduleWithRunLoop(copy, loop, kSCRunLoopDefaultMode)) {
+    if (loop != NULL && SCNetworkReachabilityScheduleWithRunLoop(copy, loop, kSCRunLoopDefaultMode)) {
         result = drive(wait, loop, copy);
         SCNetworkReachabilityUnscheduleFromRunLoop(copy, loop, kSCRunLoopDefaultMode);
     }
     SCRunLoopRelease(loop);
-    return result;
-}
-
-/* Returns the result of the public call. */
-static int wait_for_condition(struct wait *wait, struct SCNetworkReachability *target)
-{
-    struct SCNetworkReachability *copy;
-    int result;
-
-    if (!SCNetworkReachabilityGetPath(target, &wait->path))
-        return -1;
-    if (note_path(wait))
-        return 1;
-    if (wait->until == 0)
-        return 0;
-    copy = copy_target(target);
-    if (copy == NULL)
-        return -1;
-    result = drive_copy(wait, copy);
     SCNetworkReachabilityRelease(copy);
     return result;
-}
-
-/* ---- The call --------------------------------------------------------------------------------------------------- */
-
-/* Returns when the wait ends; 0: it does not begin. */
-static int64_t end_of_wait(double seconds)
-{
-    if (seconds < 0 || seconds > 1e9)
-        return NEVER;
-    return seconds == 0 ? 0 : clock_now() + (int64_t)(seconds * (double)SECOND);
-}
-
-static bool check_arguments(SCNetworkReachabilityCondition condition, double seconds,
-                            const SCNetworkReachabilityPath *path)
-{
-    const char *wrong = NULL;
-
-    if (condition > kSCNetworkReachabilityConditionChanged)
-        wrong = "condition: not a kSCNetworkReachabilityCondition...";
-    else if (isnan(seconds))
-        wrong = "seconds: not a number";
-    else
-        return path == NULL || getters_check_size(path);
-    error_set(error_invalid(wrong));
-    return false;
 }
 
 int SCNetworkReachabilityWait(SCNetworkReachabilityRef target, SCNetworkReachabilityCondition condition, double seconds,
@@ -220,12 +118,22 @@ int SCNetworkReachabilityWait(SCNetworkReachabilityRef target, SCNetworkReachabi
 {
     struct wait wait = { .condition = condition, .path = kSCNetworkReachabilityPathInitializer };
     struct SCNetworkReachability *self;
-    int result;
+    int result = 0;
 
-    if (!target_check(target, &self) || !check_arguments(condition, seconds, path))
+    if (!target_check(target, &self) || (path != NULL && !getters_check_size(path)))
         return -1;
-    wait.until = end_of_wait(seconds);
-    result = wait_for_condition(&wait, self);
+    if (condition > kSCNetworkReachabilityConditionChanged || isnan(seconds)) {
+        error_set(error_invalid(isnan(seconds) ? "seconds: not a number"
+                                               : "condition: not a kSCNetworkReachabilityCondition..."));
+        return -1;
+    }
+    wait.until = seconds < 0 || seconds > 1e9 ? NEVER : clock_now() + (int64_t)(seconds * (double)SECOND);
+    if (!SCNetworkReachabilityGetPath(target, &wait.path))
+        return -1;
+    if (note_path(&wait))
+        result = 1;
+    else if (seconds != 0)
+        result = wait_on_copy(&wait, self);
     if (result >= 0 && path != NULL)
         getters_write_path(&wait.path, path);
     return result;

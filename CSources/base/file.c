@@ -27,13 +27,12 @@ struct contents {
     size_t length, size;
 };
 
-/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
-static int open_to_read(const char *path)
+int file_open(const char *path, int flags)
 {
     int fd;
 
     do
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        fd = open(path, O_RDONLY | O_CLOEXEC | flags);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -74,7 +73,7 @@ static int read_to_end(int fd, size_t limit, struct contents *contents)
 int file_read(const char *path, size_t limit, char **ret, size_t *ret_length)
 {
     struct contents contents = { 0 };
-    const int fd = open_to_read(path);
+    const int fd = file_open(path, O_NONBLOCK); /* opening a FIFO must not wait for a writer */
     int error;
 
     if (fd < 0 && !filestamp_means_absent(errno))

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
+/* open(2) for reading, repeated while a signal interrupts it. */
+int file_open(const char *path, int flags);
+
 /* Reads a file to its end, or the first `limit` bytes. A directory counts as empty, and so does a FIFO without data.
  * Returns 0 and the bytes, which the caller frees (NULL: the file is absent, see below); or an errno. Can wait
  * for a disk or a file server; takes no lock. */

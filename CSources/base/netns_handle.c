@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Identifies network namespaces, and runs code in them. A socket belongs to the namespace of the thread that opens it,
- * so sockets for a target must be opened in the target's namespace.
+ * Identifies network namespaces, and opens sockets in them.
  *
  * What this file must never do: move a caller's thread to another namespace. The thread may not be allowed to return.
  */
@@ -10,6 +9,8 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
@@ -29,21 +30,6 @@ static int read_netns_id(const char *path, struct netns_id *ret)
     return 0;
 }
 
-static struct netns_id home; /* constant after the constructor */
-
-__attribute__((constructor)) static void note_home(void)
-{
-    (void)read_netns_id(PROCESS_NAMESPACE, &home);
-}
-
-bool netns_process_is_home(void)
-{
-    struct netns_id current;
-
-    return home.inode == 0 || read_netns_id(PROCESS_NAMESPACE, &current) != 0 || current.inode == 0 ||
-           netns_id_equal(current, home);
-}
-
 int netns_id_current(struct netns_id *ret)
 {
     return read_netns_id(THREAD_NAMESPACE, ret);
@@ -56,110 +42,98 @@ bool netns_id_equal(struct netns_id a, struct netns_id b)
 
 int netns_handle_open(struct netns_id id, struct netns_handle *ret)
 {
-    *ret = NETNS_HANDLE_CLOSED;
-    ret->id = id;
-    return id.inode == 0 ? 0 : descriptor_open(THREAD_NAMESPACE, 0, &ret->descriptor);
+    *ret = (struct netns_handle){ .id = id, .descriptor = DESCRIPTOR_CLOSED };
+    return id.inode == 0 ? 0 : descriptor_adopt(&ret->descriptor, file_open(THREAD_NAMESPACE, 0));
 }
 
 void netns_handle_close(struct netns_handle *handle)
 {
+    struct descriptor *spare = atomic_exchange(&handle->spare, NULL);
+
+    if (spare != NULL)
+        descriptor_close(spare);
+    free(spare);
     descriptor_close(&handle->descriptor);
 }
 
-/* Enters the namespace of the handle. The program may have a namespace of its own with the number. */
-static int set_namespace_locked(const struct netns_handle *handle)
+bool netns_handle_is_current(const struct netns_handle *handle)
 {
-    if (!descriptor_is_ours(&handle->descriptor))
-        return EBADF;
-    return setns(handle->descriptor.fd, CLONE_NEWNET) == 0 ? 0 : errno;
+    struct netns_id current;
+
+    return handle->id.inode == 0 || (netns_id_current(&current) == 0 && netns_id_equal(handle->id, current));
 }
 
-static int set_namespace(const struct netns_handle *handle)
-{
-    int error;
-
-    process_lock();
-    error = set_namespace_locked(handle);
-    process_unlock();
-    return error;
-}
-
-/* A call on a thread of its own, in a namespace. */
-struct namespace_call {
+/* A call of socket(2) on a thread of its own. */
+struct socket_call {
     const struct netns_handle *handle;
-    int (*run)(void *argument);
-    void *argument;
+    int family, type, protocol;
+    struct descriptor *socket;
     bool has_entered;
     int error;
 };
 
-static void *call_in_namespace(void *argument)
+/* A sandbox that refuses the socket is no lack of privileges: EACCES. */
+static int open_socket(const struct socket_call *call)
 {
-    struct namespace_call *call = argument;
+    const int fd = socket(call->family, call->type | SOCK_CLOEXEC | SOCK_NONBLOCK, call->protocol);
+    const int error = descriptor_adopt(call->socket, fd);
 
-    call->error = set_namespace(call->handle);
-    call->has_entered = call->error == 0;
-    if (call->has_entered)
-        call->error = call->run(call->argument);
+    return error == EPERM ? EACCES : error;
+}
+
+static void *open_socket_in_namespace(void *argument)
+{
+    struct socket_call *call = argument;
+
+    call->has_entered = setns(call->handle->descriptor.fd, CLONE_NEWNET) == 0;
+    call->error = call->has_entered ? open_socket(call) : errno;
     return NULL;
 }
 
-int netns_handle_run(struct netns_handle *handle, int (*run)(void *argument), void *argument)
+int netns_handle_socket(const struct netns_handle *handle, int family, int type, int protocol, struct descriptor *ret)
 {
-    struct namespace_call call = { .handle = handle, .run = run, .argument = argument };
+    struct socket_call call = { .handle = handle, .family = family, .type = type, .protocol = protocol, .socket = ret };
     struct netns_id current;
     pthread_t thread;
-    int error = netns_id_current(&current);
+    int error = handle == NULL ? 0 : netns_id_current(&current);
 
+    *ret = DESCRIPTOR_CLOSED;
     if (error != 0)
         return error;
-    if (handle->id.inode == 0)
-        return run(argument);
-    if (netns_id_equal(handle->id, current)) {
-        (void)descriptor_reopen(THREAD_NAMESPACE, 0, &handle->descriptor); /* without it, `run` works as well */
-        return run(argument);
-    }
-    error = process_start_thread(call_in_namespace, &call, false, &thread);
+    if (handle == NULL || handle->id.inode == 0 || netns_id_equal(handle->id, current))
+        return open_socket(&call);
+    error = process_start_thread(open_socket_in_namespace, &call, &thread);
     if (error != 0)
         return error;
     pthread_join(thread, NULL);
     /* The process has dropped its privileges, and its current namespace is unknown: assume that it has not changed. */
     if (!call.has_entered && call.error == EPERM && current.inode == 0)
-        return run(argument);
+        return open_socket(&call);
     return call.error;
 }
 
-int netns_handle_enter_locked(struct netns_handle *handle)
+int netns_handle_enter(const struct netns_handle *handle)
 {
     struct netns_id current;
     const int error = netns_id_current(&current);
 
     if (error != 0 || handle->id.inode == 0 || netns_id_equal(handle->id, current))
         return error;
-    return set_namespace_locked(handle);
-}
-
-int netns_handle_enter(struct netns_handle *handle)
-{
-    int error;
-
-    process_lock();
-    error = netns_handle_enter_locked(handle);
-    process_unlock();
-    return error;
+    return setns(handle->descriptor.fd, CLONE_NEWNET) == 0 ? 0 : errno;
 }
 
 void netns_enter_process_namespace(void)
 {
     struct netns_id current, wanted;
-    struct descriptor descriptor;
+    int fd;
 
     if (netns_id_current(&current) != 0 || read_netns_id(PROCESS_NAMESPACE, &wanted) != 0 ||
         netns_id_equal(current, wanted))
         return;
-    if (descriptor_open(PROCESS_NAMESPACE, 0, &descriptor) != 0)
+    fd = file_open(PROCESS_NAMESPACE, 0);
+    if (fd < 0)
         return;
-    (void)setns(descriptor.fd, CLONE_NEWNET);
-    descriptor_close(&descriptor);
+    (void)setns(fd, CLONE_NEWNET);
+    (void)close(fd);
 }
 #endif

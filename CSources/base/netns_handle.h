@@ -2,8 +2,10 @@
 #ifndef REACHABILITY_NETNS_HANDLE_H
 #define REACHABILITY_NETNS_HANDLE_H
 
-/* A network namespace: its identity, and a descriptor for entering it. */
+/* A network namespace: its identity, and a descriptor for entering it. A socket belongs to the namespace of the thread
+ * that opens it, for good: all else that is done with it can be done by any thread. */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -17,9 +19,10 @@ struct netns_id {
 struct netns_handle {
     struct netns_id id;
     struct descriptor descriptor; /* for setns(2); closed if there is no identity */
+    /* A socket that is kept between the calls of kernel/dumps.c, the first member of what is allocated; NULL: none, or
+     * a call uses it. */
+    _Atomic(struct descriptor *) spare;
 };
-
-#define NETNS_HANDLE_CLOSED ((struct netns_handle){ .descriptor = { .fd = -1 } })
 
 /* Reads the calling thread's namespace. Returns 0 or an errno. The inode is 0 without access to /proc. */
 int netns_id_current(struct netns_id *ret);
@@ -29,20 +32,18 @@ bool netns_id_equal(struct netns_id a, struct netns_id b);
 int netns_handle_open(struct netns_id id, struct netns_handle *ret);
 void netns_handle_close(struct netns_handle *handle);
 
-/* Calls `run` in the namespace and returns its result, or an errno. The calling thread does not change its namespace:
- * if it is in another one, a short-lived thread makes the call. EPERM: this process may not enter the namespace. EBADF:
- * the program has closed the handle's descriptor. The next call from a thread in the namespace opens another one. */
-int netns_handle_run(struct netns_handle *handle, int (*run)(void *argument), void *argument);
+/* Whether the calling thread is in the namespace. True also if that is not known. */
+bool netns_handle_is_current(const struct netns_handle *handle);
+
+/* Opens a socket in the namespace; NULL: in that of the calling thread. If the calling thread is in another one, a
+ * short-lived thread does it. Returns 0 or an errno. EPERM: this process may not enter the namespace. */
+int netns_handle_socket(const struct netns_handle *handle, int family, int type, int protocol, struct descriptor *ret);
 
 /* Moves the calling thread, one of the library's, into the namespace. Returns 0 or an errno, as above. */
-int netns_handle_enter(struct netns_handle *handle);
-int netns_handle_enter_locked(struct netns_handle *handle); /* under process_lock */
+int netns_handle_enter(const struct netns_handle *handle);
 
 /* Moves the calling thread, one of the library's, to the namespace of the process, which is that of the main thread. If
  * that fails, the thread stays in its namespace. */
 void netns_enter_process_namespace(void);
-
-/* Whether the process is in the namespace in which it loaded the library, or cannot tell. */
-bool netns_process_is_home(void);
 
 #endif

@@ -74,13 +74,13 @@ static int find_generic_family(struct genetlink *genetlink, const char *name)
     return error == EAGAIN ? 0 : error; /* the dump kept being interrupted: use what it contained */
 }
 
-int genetlink_open(const char *name, struct genetlink *ret)
+int genetlink_open(const struct netns_handle *netns, const char *name, struct genetlink *ret)
 {
     int error;
 
     *ret = GENETLINK_CLOSED;
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
-    error = ret->buffer == NULL ? ENOMEM : netlink_open_generic(&ret->netlink);
+    error = ret->buffer == NULL ? ENOMEM : netlink_open_generic(netns, &ret->netlink);
     if (error == 0)
         error = find_generic_family(ret, name);
     if (error != 0)
@@ -120,9 +120,9 @@ static void set_is_wifi(void *info, const struct nlmsghdr *message)
     *ret = true;
 }
 
-int genetlink_is_wifi(struct genetlink *nl80211, uint32_t index, bool *ret)
+int genetlink_is_wifi(const struct netns_handle *netns, struct genetlink *nl80211, uint32_t index, bool *ret)
 {
-    int error = nl80211->buffer == NULL ? genetlink_open(NL80211_GENL_NAME, nl80211) : 0;
+    int error = nl80211->buffer == NULL ? genetlink_open(netns, NL80211_GENL_NAME, nl80211) : 0;
 
     *ret = false;
     if (error != 0)

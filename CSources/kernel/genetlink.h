@@ -16,9 +16,9 @@ struct genetlink {
 
 #define GENETLINK_CLOSED ((struct genetlink){ .netlink = NETLINK_CLOSED })
 
-/* Opens a socket in the calling thread's network namespace, and finds the family with this name in a dump of all
- * families. Returns 0, also if there is no such family, NETLINK_DENIED or an errno. */
-int genetlink_open(const char *name, struct genetlink *ret);
+/* Opens a socket in a network namespace (NULL: that of the calling thread), and finds the family with this name in a
+ * dump of all families. Returns 0, also if there is no such family, NETLINK_DENIED or an errno. */
+int genetlink_open(const struct netns_handle *netns, const char *name, struct genetlink *ret);
 
 /* Erases the received messages from memory. */
 void genetlink_close(struct genetlink *genetlink);
@@ -31,8 +31,8 @@ int genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags
 /* The attributes of a reply. */
 struct attribute_walk genetlink_walk(const struct nlmsghdr *message);
 
-/* Reads whether a link of the calling thread's network namespace is Wi-Fi. Opens `nl80211` if it is closed; the caller
+/* Reads whether a link is Wi-Fi. Opens `nl80211` if it is closed; the caller
  * closes it. May wait for RTNL. Returns 0, NETLINK_DENIED or an errno. */
-int genetlink_is_wifi(struct genetlink *nl80211, uint32_t index, bool *ret);
+int genetlink_is_wifi(const struct netns_handle *netns, struct genetlink *nl80211, uint32_t index, bool *ret);
 
 #endif

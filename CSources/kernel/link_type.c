@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/netns_handle.h"
 #include "base/text.h"
 #include "kernel/genetlink.h"
 #include "kernel/ioctl.h"
@@ -21,6 +20,7 @@
 
 /* What reading one link's type needs, for it and for the links below it. */
 struct link_type_reader {
+    const struct netns_handle *netns;
     struct netlink netlink;
     struct genetlink nl80211;
     void *buffer;
@@ -63,7 +63,7 @@ static int query_device(struct link_type_reader *reader, struct link *link)
 {
     struct link_driver driver;
     bool is_wifi = false;
-    int error = genetlink_is_wifi(&reader->nl80211, link->index, &is_wifi);
+    int error = genetlink_is_wifi(reader->netns, &reader->nl80211, link->index, &is_wifi);
 
     if (error != 0 && error != NETLINK_DENIED)
         return error;
@@ -172,10 +172,12 @@ static int find_type(struct link_type_reader *reader, uint32_t index, unsigned d
     return error;
 }
 
-int link_type_query(uint32_t index, struct link *ret)
+int link_type_query(const struct netns_handle *netns, uint32_t index, struct link *ret)
 {
-    struct link_type_reader reader = { .nl80211 = GENETLINK_CLOSED, .buffer = malloc(NETLINK_BUFFER_SIZE) };
-    int error = reader.buffer == NULL ? ENOMEM : netlink_open_requests(&reader.netlink);
+    struct link_type_reader reader = { .netns = netns,
+                                       .nl80211 = GENETLINK_CLOSED,
+                                       .buffer = malloc(NETLINK_BUFFER_SIZE) };
+    int error = reader.buffer == NULL ? ENOMEM : netlink_open_requests(netns, &reader.netlink);
 
     if (error == 0) {
         error = find_type(&reader, index, LINK_DEPTH, ret);
@@ -185,22 +187,5 @@ int link_type_query(uint32_t index, struct link *ret)
     }
     free(reader.buffer);
     return error;
-}
-
-struct query_call {
-    uint32_t index;
-    struct link *link;
-};
-
-static int query_in_namespace(void *argument)
-{
-    const struct query_call *call = argument;
-
-    return link_type_query(call->index, call->link);
-}
-
-int link_type_query_in(struct netns_handle *netns, uint32_t index, struct link *ret)
-{
-    return netns_handle_run(netns, query_in_namespace, &(struct query_call){ .index = index, .link = ret });
 }
 #endif

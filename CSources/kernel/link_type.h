@@ -8,11 +8,8 @@
 
 struct netns_handle;
 
-/* Reads a link of the calling thread's network namespace, with its device and type. Opens sockets of its own. May wait
- * for RTNL. Returns 0 or an errno; ENODEV: no link; NETLINK_DENIED. */
-int link_type_query(uint32_t index, struct link *ret);
-
-/* The same in another namespace, as netns_handle_run says. */
-int link_type_query_in(struct netns_handle *netns, uint32_t index, struct link *ret);
+/* Reads a link of a network namespace (NULL: that of the calling thread), with its device and type. Opens sockets of
+ * its own. May wait for RTNL. Returns 0 or an errno; ENODEV: no link; NETLINK_DENIED. */
+int link_type_query(const struct netns_handle *netns, uint32_t index, struct link *ret);
 
 #endif

@@ -43,16 +43,13 @@ int netlink_denial(int error)
     }
 }
 
-static int open_netlink_socket(int protocol, struct netlink *ret)
+static int open_netlink_socket(const struct netns_handle *netns, int protocol, struct netlink *ret)
 {
     int error;
 
     *ret = NETLINK_CLOSED;
-    process_lock();
-    error = descriptor_register_locked(&ret->socket,
-                                       socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
-    process_unlock();
-    return netlink_denial(error);
+    error = netns_handle_socket(netns, AF_NETLINK, SOCK_RAW, protocol, &ret->socket);
+    return error == EPERM ? EPERM : netlink_denial(error);
 }
 
 void netlink_make_room(struct netlink *netlink)
@@ -108,22 +105,22 @@ static int join_groups(const struct netlink *netlink, const unsigned *groups, si
     return joined ? 0 : NETLINK_DENIED;
 }
 
-int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_groups_refused)
+int netlink_open_events(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups, size_t count,
+                        bool *ret_groups_refused)
 {
-    int error = open_netlink_socket(NETLINK_ROUTE, ret);
+    int error = open_netlink_socket(netns, NETLINK_ROUTE, ret);
 
     if (error != 0)
         return error;
-    netlink_make_room(ret);
     error = join_groups(ret, groups, count, ret_groups_refused);
     if (error != 0)
         netlink_close(ret);
     return error;
 }
 
-static int open_connected_socket(int protocol, struct netlink *ret)
+static int open_connected_socket(const struct netns_handle *netns, int protocol, struct netlink *ret)
 {
-    int error = open_netlink_socket(protocol, ret);
+    int error = open_netlink_socket(netns, protocol, ret);
 
     if (error != 0)
         return error;
@@ -133,14 +130,15 @@ static int open_connected_socket(int protocol, struct netlink *ret)
     return error;
 }
 
-int netlink_open_requests(struct netlink *ret)
+int netlink_open_requests(const struct netns_handle *netns, struct netlink *ret)
 {
-    return open_connected_socket(NETLINK_ROUTE, ret);
+    return open_connected_socket(netns, NETLINK_ROUTE, ret);
 }
 
-int netlink_open_both(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_groups_refused)
+int netlink_open_both(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups, size_t count,
+                      bool *ret_groups_refused)
 {
-    int error = open_netlink_socket(NETLINK_ROUTE, ret);
+    int error = open_netlink_socket(netns, NETLINK_ROUTE, ret);
 
     if (error != 0)
         return error;
@@ -156,14 +154,14 @@ int netlink_open_both(struct netlink *ret, const unsigned *groups, size_t count,
     return error;
 }
 
-int netlink_open_generic(struct netlink *ret)
+int netlink_open_generic(const struct netns_handle *netns, struct netlink *ret)
 {
-    return open_connected_socket(NETLINK_GENERIC, ret);
+    return open_connected_socket(netns, NETLINK_GENERIC, ret);
 }
 
-int netlink_open_sock_diag(struct netlink *ret)
+int netlink_open_sock_diag(const struct netns_handle *netns, struct netlink *ret)
 {
-    return open_connected_socket(NETLINK_SOCK_DIAG, ret);
+    return open_connected_socket(netns, NETLINK_SOCK_DIAG, ret);
 }
 
 int netlink_join(const struct netlink *netlink, unsigned group)
@@ -184,8 +182,6 @@ int netlink_attach_filter(const struct netlink *netlink, const struct sock_filte
 {
     const struct sock_fprog program = { .len = length, .filter = (struct sock_filter *)code };
 
-    if (!descriptor_is_ours(&netlink->socket))
-        return EBADF;
     return setsockopt(netlink->socket.fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0 ? 0 : errno;
 }
 
@@ -193,8 +189,6 @@ int netlink_detach_filter(const struct netlink *netlink)
 {
     const int unused = 0;
 
-    if (!descriptor_is_ours(&netlink->socket))
-        return EBADF;
     return setsockopt(netlink->socket.fd, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused) == 0 ? 0 : errno;
 }
 

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#include "base/process.h"
+#include "base/netns_handle.h"
 
 #define NETLINK_BUFFER_SIZE 32768 /* bytes; the kernel sizes its dumps by the largest buffer that it has seen */
 
@@ -24,7 +24,7 @@ struct netlink {
     bool to_group;     /* the last datagram received was sent to a multicast group, so it is not a reply */
 };
 
-#define NETLINK_CLOSED ((struct netlink){ .socket = { .fd = -1 } })
+#define NETLINK_CLOSED ((struct netlink){ .socket = DESCRIPTOR_CLOSED })
 
 /* A sandbox refuses netlink to this process. No route query fails with this errno. */
 #define NETLINK_DENIED EPFNOSUPPORT
@@ -35,21 +35,23 @@ static inline bool netlink_is_withheld(int error)
     return error == EPERM || error == NETLINK_DENIED;
 }
 
-/* These return 0, NETLINK_DENIED or an errno. A socket belongs to the network namespace of the opening thread. */
+/* These return 0, NETLINK_DENIED or an errno. `netns` NULL: the namespace of the calling thread. */
 
-/* A socket that receives messages of multicast groups. It never sends. *ret_groups_refused: a sandbox refuses some
+/* A socket that receives messages of multicast groups. *ret_groups_refused: a sandbox refuses some
  * groups that the kernel has, so their messages do not arrive. */
-int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_groups_refused);
+int netlink_open_events(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups, size_t count,
+                        bool *ret_groups_refused);
 
 /* A socket for requests. It is connected to the kernel, so no other process can send to it. */
-int netlink_open_requests(struct netlink *ret);
+int netlink_open_requests(const struct netns_handle *netns, struct netlink *ret);
 
 /* The same, which also receives messages of multicast groups. Such a message can have the sequence number of a request,
  * so `to_group` tells it from the reply. It is also of use if all groups are refused. */
-int netlink_open_both(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_groups_refused);
+int netlink_open_both(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups, size_t count,
+                      bool *ret_groups_refused);
 
-int netlink_open_generic(struct netlink *ret);
-int netlink_open_sock_diag(struct netlink *ret);
+int netlink_open_generic(const struct netns_handle *netns, struct netlink *ret);
+int netlink_open_sock_diag(const struct netns_handle *netns, struct netlink *ret);
 
 /* Makes room for many messages that come at once. Of a few replies, there is always room for all. */
 void netlink_make_room(struct netlink *netlink);

@@ -38,7 +38,7 @@ static const unsigned link_groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_RULE, RTNLGRP
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, struct netns_handle *netns)
+int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, const struct netns_handle *netns)
 {
     int error;
 
@@ -47,12 +47,16 @@ int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, struct net
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
     if (ret->buffer == NULL)
         return ENOMEM;
+    if (netns != NULL && netns_handle_is_current(netns))
+        netns = NULL; /* read once for both sockets */
     if (scope == RTNETLINK_LINKS) {
-        error = netlink_open_both(&ret->requests, link_groups, COUNT(link_groups), &ret->groups_refused);
+        error = netlink_open_both(netns, &ret->requests, link_groups, COUNT(link_groups), &ret->groups_refused);
     } else {
-        error = netlink_open_requests(&ret->requests);
+        error = netlink_open_requests(netns, &ret->requests);
         if (error == 0)
-            error = netlink_open_events(&ret->events, event_groups, COUNT(event_groups), &ret->groups_refused);
+            error = netlink_open_events(netns, &ret->events, event_groups, COUNT(event_groups), &ret->groups_refused);
+        if (error == 0)
+            netlink_make_room(&ret->events);
     }
     if (error != 0)
         rtnetlink_close(ret);

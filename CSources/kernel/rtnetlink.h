@@ -17,7 +17,7 @@
 #include "pure/link_table.h"
 #include "pure/message.h"
 
-/* Whether there are source-specific IPv6 routes: see source_routes.h. */
+/* Whether there are source-specific IPv6 routes: see dumps.h. */
 enum source_routes {
     SOURCE_ROUTES_UNKNOWN,
     SOURCE_ROUTES_NONE,
@@ -25,7 +25,7 @@ enum source_routes {
     SOURCE_ROUTES_SOME    /* there is one, or was one, or a rule can make routes so */
 };
 
-/* The policy rules: see routing_policy.h. */
+/* The policy rules: see dumps.h. */
 struct rule_knowledge {
     bool known;
     unsigned selectors[2]; /* enum rule_selectors bits, for IPv4 and IPv6 */
@@ -35,8 +35,6 @@ struct rule_knowledge {
         int error; /* a sandbox hides the rules */
     } readings[2]; /* the same families */
 };
-
-struct netns_handle;
 
 struct rtnetlink {
     struct netlink events, requests;
@@ -52,8 +50,7 @@ struct rtnetlink {
     struct descriptor udp; /* kept between questions: see udp_route.h */
     uid_t udp_user;        /* who opened it */
 
-    /* Of the sockets; the owner sets it. NULL: source-specific routes are not found. */
-    struct netns_handle *netns;
+    const struct netns_handle *netns; /* of the sockets */
 
     void *buffer;
     struct query_batch *batch;      /* NULL: there was none so far */
@@ -73,18 +70,10 @@ enum rtnetlink_scope {
     RTNETLINK_ALL /* all that can affect a path */
 };
 
-/* Opens the sockets in the calling thread's network namespace, for no user: see rtnetlink_set_user. `netns`: this
- * namespace, for later calls from other threads; NULL: there are none. Returns 0, NETLINK_DENIED or an errno. */
-int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, struct netns_handle *netns);
+/* Opens the sockets in a network namespace (NULL: that of the calling thread), for no user: see rtnetlink_set_user.
+ * Returns 0, NETLINK_DENIED or an errno. */
+int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, const struct netns_handle *netns);
 void rtnetlink_close(struct rtnetlink *rtnetlink);
-
-/* Whether the sockets are still ours. The program may have closed them and have files of its own with their numbers. If
- * so, nothing may use them: close the structure, and open it again. */
-static inline bool rtnetlink_is_ours(const struct rtnetlink *rtnetlink)
-{
-    return descriptor_is_ours(&rtnetlink->requests.socket) &&
-           (rtnetlink->events.socket.fd < 0 || descriptor_is_ours(&rtnetlink->events.socket));
-}
 
 /* Queries are for the packets of this user (process_user) from now on: policy rules can select by user. Call it before
  * the queries of an evaluation or a round. Returns whether it is another user than before, so that all paths are

@@ -62,13 +62,13 @@ static bool means_no_socket(int error)
     return error == ENOENT || error == EINVAL || netlink_is_withheld(netlink_denial(error));
 }
 
-int sock_diag_udp_send_buffer(uint16_t port, uint32_t *ret)
+int sock_diag_udp_send_buffer(const struct netns_handle *netns, uint16_t port, uint32_t *ret)
 {
     _Alignas(struct nlmsghdr) char request[DIAG_REQUEST_SIZE];
     struct netlink netlink = NETLINK_CLOSED;
     void *buffer = malloc(NETLINK_BUFFER_SIZE);
     uint32_t size = 0;
-    int error = buffer == NULL ? ENOMEM : netlink_open_sock_diag(&netlink);
+    int error = buffer == NULL ? ENOMEM : netlink_open_sock_diag(netns, &netlink);
 
     if (error == 0)
         error = netlink_exchange(&netlink, put_udp_query(request, port), buffer, parse_socket, &size);

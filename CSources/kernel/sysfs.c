@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/process.h"
 #include "kernel/ioctl.h"
 
 #define LINK_FOLDER "/sys/class/net/"
@@ -42,23 +41,32 @@ static void store_error(struct sysfs_reader *reader, int error)
         reader->error = error;
 }
 
+/* Opens a file in memory, so that is fast. A child that is forked meanwhile has it until exec. */
+static int open_file(struct sysfs_reader *reader, const char *path, int flags)
+{
+    const int fd = file_open(path, flags);
+
+    if (fd < 0)
+        store_error(reader, errno);
+    return fd;
+}
+
 /* Reads the text of a link's file; "": there is none, or none that this process may read. */
 static void read_link_file(struct sysfs_reader *reader, const char *name, const char *file, char ret[TEXT_SIZE])
 {
     char path[PATH_SIZE];
-    struct descriptor descriptor;
-    size_t length;
-    int error;
+    ssize_t length = 0;
+    int fd;
 
-    ret[0] = '\0';
     snprintf(path, sizeof path, LINK_FOLDER "%s/%s", name, file);
-    error = descriptor_open(path, 0, &descriptor);
-    store_error(reader, error);
-    if (error != 0)
-        return;
-    (void)descriptor_read(&descriptor, ret, TEXT_SIZE - 1, &length); /* fails for some files of some devices */
-    ret[length] = '\0';
-    descriptor_close(&descriptor);
+    fd = open_file(reader, path, 0);
+    if (fd >= 0) {
+        do
+            length = read(fd, ret, TEXT_SIZE - 1); /* fails for some files of some devices */
+        while (length < 0 && errno == EINTR);
+        close(fd);
+    }
+    ret[length > 0 ? length : 0] = '\0';
 }
 
 /* Parses a hardware address such as "c0:00:02:01". Returns the number of bytes. */
@@ -167,19 +175,17 @@ static enum device read_lower_device(struct sysfs_reader *reader, const char *na
 {
     _Alignas(struct dirent64) char bytes[1024];
     struct link_choice choice = { 0 };
-    struct descriptor folder;
     char path[PATH_SIZE];
     ssize_t length;
-    int error;
+    int folder;
 
     snprintf(path, sizeof path, LINK_FOLDER "%s/", name);
-    error = descriptor_open(path, O_DIRECTORY, &folder);
-    store_error(reader, error);
-    if (error != 0)
+    folder = open_file(reader, path, O_DIRECTORY);
+    if (folder < 0)
         return DEVICE_UNKNOWN;
-    while (!link_is_best(&choice) && (length = getdents64(folder.fd, (void *)bytes, sizeof bytes)) > 0)
+    while (!link_is_best(&choice) && (length = getdents64(folder, (void *)bytes, sizeof bytes)) > 0)
         choose_from_entries(reader, bytes, (size_t)length, depth, &choice);
-    descriptor_close(&folder);
+    close(folder);
     return choice.device;
 }
 

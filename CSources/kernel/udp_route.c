@@ -10,7 +10,7 @@
 
 #include <sys/stat.h>
 
-#include "base/netns_handle.h"
+#include "kernel/dumps.h"
 #include "kernel/udp_socket.h"
 #include "pure/path.h"
 
@@ -31,13 +31,13 @@ static int apply_options(int fd, const struct route_request *request)
 
 /* A sandbox can refuse connect(2) with the errno of a prohibited route. Then it refuses ::1, too, to which no rule or
  * route of the request leads. */
-static bool is_sandboxed(int error)
+static bool is_sandboxed(const struct rtnetlink *rtnetlink, int error)
 {
     static const struct address loopback = { AF_INET6, { [15] = 1 } };
     struct descriptor socket;
     bool refused;
 
-    if (error != EACCES || udp_socket_open(AF_INET6, &socket) != 0)
+    if (error != EACCES || udp_socket_open(rtnetlink->netns, AF_INET6, &socket) != 0)
         return false;
     refused = udp_socket_connect(socket.fd, &loopback, 0, 0) == EACCES;
     descriptor_close(&socket);
@@ -45,14 +45,15 @@ static bool is_sandboxed(int error)
 }
 
 /* Whether the result of connect(2) is about the route. Another errno is that of a BPF program, for example. */
-static bool is_about_route(int error)
+static bool is_about_route(const struct rtnetlink *rtnetlink, int error)
 {
     struct path path;
 
-    return error == 0 || (path_from_error(error, false, &path) && !is_sandboxed(error));
+    return error == 0 || (path_from_error(error, false, &path) && !is_sandboxed(rtnetlink, error));
 }
 
-static int connect_socket(int fd, const struct route_request *request, struct udp_route *ret)
+static int connect_socket(const struct rtnetlink *rtnetlink, int fd, const struct route_request *request,
+                          struct udp_route *ret)
 {
     int error = apply_options(fd, request);
 
@@ -63,27 +64,20 @@ static int connect_socket(int fd, const struct route_request *request, struct ud
         error = udp_socket_own_address(fd, &ret->source);
     else if (udp_socket_lacks_resources(ret->error))
         error = ret->error;
-    ret->is_known = error == 0 && is_about_route(ret->error);
+    ret->is_known = error == 0 && is_about_route(rtnetlink, ret->error);
     return error;
 }
 
-/* ---- A socket for one request ----------------------------------------------------------------------------------- */
-
-/* The arguments of connect_in_namespace. */
-struct udp_request {
-    const struct route_request *request;
-    struct udp_route *route;
-};
-
-static int connect_in_namespace(void *argument)
+/* A socket for one request. */
+static int connect_own_socket(const struct rtnetlink *rtnetlink, const struct route_request *request,
+                              struct udp_route *ret)
 {
-    const struct udp_request *udp = argument;
     struct descriptor socket;
-    int error = udp_socket_open(AF_INET6, &socket);
+    int error = udp_socket_open(rtnetlink->netns, AF_INET6, &socket);
 
     if (error != 0)
         return error;
-    error = connect_socket(socket.fd, udp->request, udp->route);
+    error = connect_socket(rtnetlink, socket.fd, request, ret);
     descriptor_close(&socket);
     return error;
 }
@@ -101,20 +95,19 @@ static bool suits_kept_socket(const struct route_request *request)
 static bool has_kept_socket(const struct rtnetlink *rtnetlink)
 {
     return rtnetlink->user != PROCESS_USER_UNKNOWN && rtnetlink->udp_user == rtnetlink->user &&
-           descriptor_is_ours(&rtnetlink->udp);
+           descriptor_is_open(&rtnetlink->udp);
 }
 
 /* A BPF program of the control group can bind each new socket to a device ("ip vrf exec"). A disconnect would undo it,
  * so such a socket serves one request. */
-static int open_kept_socket(void *argument)
+static int open_kept_socket(struct rtnetlink *rtnetlink)
 {
-    struct rtnetlink *rtnetlink = argument;
     struct stat status;
     int error;
 
     descriptor_close(&rtnetlink->udp);
     rtnetlink->udp_user = PROCESS_USER_UNKNOWN;
-    error = udp_socket_open(AF_INET6, &rtnetlink->udp);
+    error = udp_socket_open(rtnetlink->netns, AF_INET6, &rtnetlink->udp);
     if (error == 0 && !udp_socket_has_device(rtnetlink->udp.fd) && fstat(rtnetlink->udp.fd, &status) == 0)
         rtnetlink->udp_user = status.st_uid;
     return error;
@@ -126,10 +119,10 @@ static int connect_kept_socket(struct rtnetlink *rtnetlink, const struct route_r
     int error = 0;
 
     if (!has_kept_socket(rtnetlink))
-        error = netns_handle_run(rtnetlink->netns, open_kept_socket, rtnetlink);
+        error = open_kept_socket(rtnetlink);
     if (error != 0)
         return error;
-    error = connect_socket(rtnetlink->udp.fd, request, ret);
+    error = connect_socket(rtnetlink, rtnetlink->udp.fd, request, ret);
     if (udp_socket_disconnect(rtnetlink->udp.fd) != 0)
         descriptor_close(&rtnetlink->udp);
     return error;
@@ -137,14 +130,22 @@ static int connect_kept_socket(struct rtnetlink *rtnetlink, const struct route_r
 
 int udp_route_find(struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret)
 {
-    struct udp_request udp = { .request = request, .route = ret };
-    int error = 0;
+    int error;
 
     *ret = (struct udp_route){ 0 };
-    if (rtnetlink->netns != NULL && suits_kept_socket(request))
-        error = connect_kept_socket(rtnetlink, request, ret);
-    else if (rtnetlink->netns != NULL)
-        error = netns_handle_run(rtnetlink->netns, connect_in_namespace, &udp);
+    error = suits_kept_socket(request) ? connect_kept_socket(rtnetlink, request, ret)
+                                       : connect_own_socket(rtnetlink, request, ret);
     return udp_socket_lacks_resources(error) ? error : 0;
+}
+
+int udp_route_choose_source(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret)
+{
+    struct udp_route route = { 0 };
+    int error = 0;
+
+    if (source_routes_find(rtnetlink) != SOURCE_ROUTES_NONE)
+        error = udp_route_find(rtnetlink, request, &route);
+    *ret = route.source;
+    return error;
 }
 #endif

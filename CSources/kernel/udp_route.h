@@ -23,4 +23,8 @@ struct udp_route {
 /* Connects a socket as the request says. Returns 0, or an errno for a lack of resources. */
 int udp_route_find(struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret);
 
+/* Finds the source address of packets to a destination to which a query without a source has found no route, as it is
+ * source-specific. AF_UNSPEC: connect(2) finds no route either, or a sandbox refuses it. Returns as above. */
+int udp_route_choose_source(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret);
+
 #endif

@@ -8,38 +8,12 @@
 #include "kernel/udp_socket.h"
 
 #include <netinet/in.h>
-#include <stdatomic.h>
-#include <unistd.h>
 
 #define DISCARD_PORT 9 /* no packet is sent to it; connect(2) does not accept port 0 */
 
-/* IPv6 can be a module of the kernel. Then the first socket loads it, and waits for that. If there is no such module,
- * each socket searches for it. So the lock is taken only after a socket was opened without it. */
-static int load_ipv6(void)
+int udp_socket_open(const struct netns_handle *netns, int family, struct descriptor *ret)
 {
-    static atomic_bool is_loaded;
-    int fd;
-
-    if (atomic_load(&is_loaded))
-        return 0;
-    fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return errno;
-    close(fd);
-    atomic_store(&is_loaded, true);
-    return 0;
-}
-
-int udp_socket_open(int family, struct descriptor *ret)
-{
-    int error = family == AF_INET6 ? load_ipv6() : 0;
-
-    if (error != 0)
-        return error;
-    process_lock();
-    error = descriptor_register_locked(ret, socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    process_unlock();
-    return error;
+    return netns_handle_socket(netns, family, SOCK_DGRAM, 0, ret);
 }
 
 int udp_socket_bind(int fd, const struct address *source, uint32_t scope)

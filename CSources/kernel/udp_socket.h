@@ -7,13 +7,14 @@
 
 #include <errno.h>
 
-#include "base/process.h"
+#include "base/netns_handle.h"
 #include "pure/address.h"
 
 /* These return 0 or an errno. */
 
-/* Opens a socket in the calling thread's network namespace. EAFNOSUPPORT: the kernel does not have the family. */
-int udp_socket_open(int family, struct descriptor *ret);
+/* Opens a socket in a network namespace; NULL: that of the calling thread. EAFNOSUPPORT: the kernel does not have the
+ * family. */
+int udp_socket_open(const struct netns_handle *netns, int family, struct descriptor *ret);
 
 /* Binds to an address, and any port. `scope`: as below. */
 int udp_socket_bind(int fd, const struct address *source, uint32_t scope);

@@ -40,303 +40,241 @@ void wireguard_clear(struct wireguard *wireguard)
     *wireguard = (struct wireguard){ 0 };
 }
 
-/* ---- Messages --------------------------------------------------------------------------------------------------- */
-
-static void append_allowed_ip(struct wireguard_link *link, const struct allowed_ip *allowed)
+/* Returns room for one more item; NULL: no memory. */
+static void *grow(void **items, size_t count, size_t *capacity, size_t size)
 {
-    if (link->count == link->capacity) {
-        const size_t capacity = link->capacity == 0 ? 16 : link->capacity * 2;
-        struct allowed_ip *items = realloc(link->items, capacity * sizeof *items);
+    const size_t more = *capacity == 0 ? 4 : *capacity * 2;
+    void *larger = count < *capacity ? *items : realloc(*items, more * size);
 
-        if (items == NULL) {
-            link->error = ENOMEM;
-            return;
-        }
-        link->items = items;
-        link->capacity = capacity;
-    }
-    link->items[link->count++] = *allowed;
+    if (larger == NULL)
+        return NULL;
+    if (count == *capacity)
+        *capacity = more;
+    *items = larger;
+    return (char *)larger + count * size;
 }
+
+/* ---- Messages --------------------------------------------------------------------------------------------------- */
 
 static void read_allowed_ip(struct wireguard_link *link, const struct attribute *nest)
 {
-    struct allowed_ip allowed = { .endpoint = link->endpoint, .scope = link->scope, .length = 255 };
-    struct attribute_walk walk = attribute_walk_nest(nest);
-    struct attribute attribute;
-    uint16_t family = AF_UNSPEC;
+    struct allowed_ip allowed = { .endpoint = link->endpoint, .scope = link->scope }, *place;
+    struct attribute all[WGALLOWEDIP_A_CIDR_MASK + 1];
+    uint16_t family;
 
-    while (attribute_next(&walk, &attribute)) {
-        if (attribute.type == WGALLOWEDIP_A_FAMILY)
-            attribute_u16(&attribute, &family);
-        else if (attribute.type == WGALLOWEDIP_A_IPADDR)
-            attribute_any_address(&attribute, &allowed.prefix);
-        else if (attribute.type == WGALLOWEDIP_A_CIDR_MASK && attribute.length == 1)
-            allowed.length = *(const uint8_t *)attribute.payload;
-    }
-    if (allowed.prefix.family != AF_UNSPEC && allowed.prefix.family == family &&
-        allowed.length <= address_length(&allowed.prefix) * 8)
-        append_allowed_ip(link, &allowed);
-}
-
-static void read_allowed_ips(struct wireguard_link *link, const struct attribute *nest)
-{
-    struct attribute_walk walk = attribute_walk_nest(nest);
-    struct attribute attribute;
-
-    while (attribute_next(&walk, &attribute))
-        read_allowed_ip(link, &attribute);
-}
-
-static void read_endpoint(struct wireguard_link *link, const struct attribute *attribute)
-{
-    struct sockaddr_storage endpoint = { 0 };
-
-    if (attribute->length > sizeof endpoint)
+    attributes_parse(attribute_walk_nest(nest), all);
+    if (!attribute_u16(&all[WGALLOWEDIP_A_FAMILY], &family) || all[WGALLOWEDIP_A_CIDR_MASK].length != 1 ||
+        !attribute_address(&all[WGALLOWEDIP_A_IPADDR], (uint8_t)family, &allowed.prefix))
         return;
-    memcpy(&endpoint, attribute->payload, attribute->length);
-    if (attribute->length >= address_sockaddr_length(endpoint.ss_family))
-        link->endpoint = address_from_sockaddr((const struct sockaddr *)&endpoint, &link->scope);
+    allowed.length = *(const uint8_t *)all[WGALLOWEDIP_A_CIDR_MASK].payload;
+    if (allowed.length > address_length(&allowed.prefix) * 8)
+        return;
+    place = grow((void **)&link->items, link->count, &link->capacity, sizeof *place);
+    if (place == NULL) {
+        link->error = ENOMEM;
+        return;
+    }
+    *place = allowed;
+    link->count++;
 }
 
 /* A peer with many prefixes continues in the next message, which has no endpoint. */
-static void set_current_peer(struct wireguard_link *link, const struct attribute *key)
-{
-    if (key->length != sizeof link->key || memcmp(key->payload, link->key, sizeof link->key) == 0)
-        return;
-    memcpy(link->key, key->payload, sizeof link->key);
-    link->endpoint = (struct address){ 0 };
-    link->scope = 0;
-}
-
 static void read_peer(struct wireguard_link *link, const struct attribute *nest)
 {
-    struct attribute_walk walk = attribute_walk_nest(nest);
-    struct attribute attribute;
+    struct attribute all[WGPEER_A_ALLOWEDIPS + 1], allowed;
+    const struct attribute *key = &all[WGPEER_A_PUBLIC_KEY], *endpoint = &all[WGPEER_A_ENDPOINT];
+    struct sockaddr_storage address = { 0 };
 
-    while (attribute_next(&walk, &attribute)) {
-        if (attribute.type == WGPEER_A_PUBLIC_KEY)
-            set_current_peer(link, &attribute);
-        else if (attribute.type == WGPEER_A_ENDPOINT)
-            read_endpoint(link, &attribute);
-        else if (attribute.type == WGPEER_A_ALLOWEDIPS)
-            read_allowed_ips(link, &attribute);
+    attributes_parse(attribute_walk_nest(nest), all);
+    if (key->length == sizeof link->key && memcmp(key->payload, link->key, sizeof link->key) != 0) {
+        memcpy(link->key, key->payload, sizeof link->key);
+        link->endpoint = (struct address){ 0 };
+        link->scope = 0;
     }
+    if (endpoint->length > 0 && endpoint->length <= sizeof address) {
+        memcpy(&address, endpoint->payload, endpoint->length);
+        if (endpoint->length >= address_sockaddr_length(address.ss_family))
+            link->endpoint = address_from_sockaddr((const struct sockaddr *)&address, &link->scope);
+    }
+    for (struct attribute_walk walk = attribute_walk_nest(&all[WGPEER_A_ALLOWEDIPS]); attribute_next(&walk, &allowed);)
+        read_allowed_ip(link, &allowed);
+}
+
+static void read_port(void *info, const struct nlmsghdr *message)
+{
+    struct attribute all[WGDEVICE_A_LISTEN_PORT + 1];
+    struct wireguard_link *link = info;
+
+    attributes_parse(genetlink_walk(message), all);
+    attribute_u16(&all[WGDEVICE_A_LISTEN_PORT], &link->port);
 }
 
 void wireguard_link_apply(struct wireguard_link *link, const struct nlmsghdr *message)
 {
-    struct attribute_walk walk = genetlink_walk(message);
-    struct attribute attribute, peer;
+    struct attribute all[WGDEVICE_A_PEERS + 1], peer;
 
-    while (attribute_next(&walk, &attribute)) {
-        if (attribute.type == WGDEVICE_A_FWMARK)
-            attribute_u32(&attribute, &link->mark);
-        else if (attribute.type == WGDEVICE_A_LISTEN_PORT)
-            attribute_u16(&attribute, &link->port);
-        if (attribute.type != WGDEVICE_A_PEERS)
-            continue;
-        for (struct attribute_walk nest = attribute_walk_nest(&attribute); attribute_next(&nest, &peer);)
-            read_peer(link, &peer);
-    }
+    attributes_parse(genetlink_walk(message), all);
+    attribute_u32(&all[WGDEVICE_A_FWMARK], &link->mark);
+    attribute_u16(&all[WGDEVICE_A_LISTEN_PORT], &link->port);
+    for (struct attribute_walk walk = attribute_walk_nest(&all[WGDEVICE_A_PEERS]); attribute_next(&walk, &peer);)
+        read_peer(link, &peer);
 }
 
-/* ---- Search ----------------------------------------------------------------------------------------------------- */
-
-/* A default route of either family, or half of one, covers the default path. */
-static bool allowed_ip_covers(const struct allowed_ip *allowed, const struct address *destination)
-{
-    return destination->family == AF_UNSPEC ? allowed->length <= 1
-                                            : address_in_prefix(destination, &allowed->prefix, allowed->length);
-}
-
-/* The longest prefix decides. */
+/* A default route of either family, or half of one, covers the default path. The longest prefix decides. */
 bool wireguard_link_find_peer(const struct wireguard_link *link, const struct address *destination, struct tunnel *ret)
 {
     const struct allowed_ip *best = NULL;
 
-    for (size_t i = 0; i < link->count; i++)
-        if (allowed_ip_covers(&link->items[i], destination) && (best == NULL || link->items[i].length > best->length))
-            best = &link->items[i];
+    for (size_t i = 0; i < link->count; i++) {
+        const struct allowed_ip *item = &link->items[i];
+        const bool covers = destination->family == AF_UNSPEC
+                                ? item->length <= 1
+                                : address_in_prefix(destination, &item->prefix, item->length);
+
+        if (covers && (best == NULL || item->length > best->length))
+            best = item;
+    }
     if (best != NULL)
         *ret = (struct tunnel){ .remote = best->endpoint, .oif = best->scope, .mark = link->mark };
     return best != NULL;
 }
 
-/* ---- One link -------------------------------------------------------------------------------------------------- */
+/* ---- Links ------------------------------------------------------------------------------------------------------ */
 
-static void apply_link_message(void *info, const struct nlmsghdr *message)
+static void apply_message(void *info, const struct nlmsghdr *message)
 {
     wireguard_link_apply(info, message);
 }
 
-static void apply_port_message(void *info, const struct nlmsghdr *message)
-{
-    struct attribute_walk walk = genetlink_walk(message);
-    struct wireguard_link *link = info;
-    struct attribute attribute;
-
-    while (attribute_next(&walk, &attribute))
-        if (attribute.type == WGDEVICE_A_LISTEN_PORT)
-            attribute_u16(&attribute, &link->port);
-}
-
-/* `wanted`: WIREGUARD_ALL, or WIREGUARD_PORT alone. */
-static int query_wireguard_link(struct genetlink *genetlink, uint32_t index, enum wireguard_knowledge wanted,
-                                struct wireguard_link *ret)
+/* `wanted`: WIREGUARD_ALL, or WIREGUARD_PORT alone. If the dump keeps being interrupted, uses what it contained. */
+static int query_link(struct genetlink *genetlink, uint32_t index, enum wireguard_knowledge wanted,
+                      struct wireguard_link *ret)
 {
     int error = EAGAIN;
 
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++) {
         wireguard_link_clear(ret);
         error = genetlink_query(genetlink, WG_CMD_GET_DEVICE, NLM_F_DUMP, WGDEVICE_A_IFINDEX, index,
-                                wanted == WIREGUARD_ALL ? apply_link_message : apply_port_message, ret);
+                                wanted == WIREGUARD_ALL ? apply_message : read_port, ret);
         if (ret->error != 0)
             error = ret->error;
     }
     ret->index = index;
     ret->knowledge = wanted;
-    return error == EAGAIN ? 0 : error; /* the dump kept being interrupted: use what it contained */
-}
-
-/* ---- Links ------------------------------------------------------------------------------------------------------ */
-
-static struct wireguard_link *find_link_entry(const struct wireguard *wireguard, uint32_t index)
-{
-    for (size_t i = 0; i < wireguard->count; i++)
-        if (wireguard->links[i].index == index)
-            return &wireguard->links[i];
-    return NULL;
+    return error == EAGAIN ? 0 : error;
 }
 
 /* Returns the entry of a link, which may be new and empty. NULL: no memory. */
-static struct wireguard_link *find_or_add_link_entry(struct wireguard *wireguard, uint32_t index)
+static struct wireguard_link *find_or_add(struct wireguard *wireguard, uint32_t index)
 {
-    struct wireguard_link *entry = find_link_entry(wireguard, index);
+    struct wireguard_link *entry;
 
-    if (entry != NULL)
-        return entry;
-    if (wireguard->count == wireguard->capacity) {
-        const size_t capacity = wireguard->capacity == 0 ? 4 : wireguard->capacity * 2;
-        struct wireguard_link *links = realloc(wireguard->links, capacity * sizeof *links);
-
-        if (links == NULL)
-            return NULL;
-        wireguard->links = links;
-        wireguard->capacity = capacity;
-    }
-    entry = &wireguard->links[wireguard->count++];
+    for (size_t i = 0; i < wireguard->count; i++)
+        if (wireguard->links[i].index == index)
+            return &wireguard->links[i];
+    entry = grow((void **)&wireguard->links, wireguard->count, &wireguard->capacity, sizeof *entry);
+    if (entry == NULL)
+        return NULL;
     *entry = WIREGUARD_LINK_EMPTY;
     entry->index = index;
+    wireguard->count++;
     return entry;
 }
 
 const struct wireguard_link *wireguard_find(const struct wireguard *wireguard, uint32_t index)
 {
-    const struct wireguard_link *entry = find_link_entry(wireguard, index);
-
-    return entry != NULL && entry->knowledge == WIREGUARD_ALL ? entry : NULL;
+    for (size_t i = 0; i < wireguard->count; i++)
+        if (wireguard->links[i].index == index && wireguard->links[i].knowledge == WIREGUARD_ALL)
+            return &wireguard->links[i];
+    return NULL;
 }
 
 /* ---- Where a link sends from ------------------------------------------------------------------------------------ */
 
-/* A dump of the namespace's links. */
-struct link_listing {
-    struct wireguard *wireguard;
-    int error;
-};
-
 static void note_listed_link(void *info, const struct nlmsghdr *header)
 {
-    struct link_listing *listing = info;
+    struct wireguard *wireguard = info;
     struct message message;
 
     (void)message_parse(header, header->nlmsg_len, &message);
     if (message.kind == MESSAGE_LINK && strcmp(message.link.info.kind, WIREGUARD_KIND) == 0 &&
-        find_or_add_link_entry(listing->wireguard, message.link.index) == NULL)
-        listing->error = ENOMEM;
+        find_or_add(wireguard, message.link.index) == NULL)
+        wireguard->all_listed = false;
 }
 
-static int dump_wireguard_links(struct wireguard *wireguard)
+/* Lists the namespace's links. If the dump keeps being interrupted, uses what it contained. */
+static int list_links(struct wireguard *wireguard, const struct netns_handle *netns)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    struct link_listing listing = { .wireguard = wireguard };
     struct netlink netlink = NETLINK_CLOSED;
     void *buffer = malloc(NETLINK_BUFFER_SIZE);
-    int error = buffer == NULL ? ENOMEM : netlink_open_requests(&netlink);
+    int error = buffer == NULL ? ENOMEM : netlink_open_requests(netns, &netlink);
 
     if (error == 0)
         error = EAGAIN;
+    wireguard->all_listed = true;
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++) {
-        message_put_kind_dump(request, WIREGUARD_KIND);
-        error = netlink_exchange(&netlink, (struct nlmsghdr *)request, buffer, note_listed_link, &listing);
+        (void)message_put_kind_dump(request, WIREGUARD_KIND);
+        error = netlink_exchange(&netlink, (struct nlmsghdr *)request, buffer, note_listed_link, wireguard);
     }
     netlink_close(&netlink);
     free(buffer);
-    if (error == 0 || error == EAGAIN) /* the dump kept being interrupted: use what it contained */
-        error = listing.error;
+    if (error == EAGAIN)
+        error = 0;
+    if (error == 0 && !wireguard->all_listed)
+        error = ENOMEM;
     wireguard->all_listed = error == 0;
     return error;
 }
 
-static int read_port(struct genetlink *genetlink, struct wireguard_link *listed)
+/* Whether the link sends here: WireGuard's socket is on its port, and no other link here has that port. If nothing
+ * reports it, `sends_here` stays false. */
+static int find_where_link_sends(struct wireguard *wireguard, const struct netns_handle *netns,
+                                 struct genetlink *genetlink, struct wireguard_link *link)
 {
-    struct wireguard_link link = WIREGUARD_LINK_EMPTY;
-    const int error = query_wireguard_link(genetlink, listed->index, WIREGUARD_PORT, &link);
-
-    if (error == 0)
-        *listed = link;
-    return error == ENODEV ? 0 : error; /* the link was deleted a moment ago */
-}
-
-/* Whether another link of this namespace has the same port. The socket may be that link's. */
-static int check_other_links(struct wireguard *wireguard, struct genetlink *genetlink,
-                             const struct wireguard_link *link, bool *ret_shared)
-{
-    int error = wireguard->all_listed ? 0 : dump_wireguard_links(wireguard);
-
-    *ret_shared = false;
-    for (size_t i = 0; i < wireguard->count && error == 0; i++) {
-        struct wireguard_link *other = &wireguard->links[i];
-
-        if (other->index == link->index)
-            continue;
-        if (other->knowledge == WIREGUARD_LISTED)
-            error = read_port(genetlink, other);
-        *ret_shared = *ret_shared || other->port == link->port;
-    }
-    return error;
-}
-
-/* If nothing reports it, `sends_here` stays false. */
-static int find_where_link_sends(struct wireguard *wireguard, struct genetlink *genetlink, struct wireguard_link *link)
-{
-    uint32_t send_buffer;
     bool shared = false;
-    int error = sock_diag_udp_send_buffer(link->port, &send_buffer);
+    uint32_t send_buffer;
+    int error = sock_diag_udp_send_buffer(netns, link->port, &send_buffer);
 
     if (error != 0 || send_buffer != WIREGUARD_SEND_BUFFER)
         return error;
-    error = check_other_links(wireguard, genetlink, link, &shared);
+    if (!wireguard->all_listed)
+        error = list_links(wireguard, netns);
+    for (size_t i = 0; i < wireguard->count && error == 0; i++) {
+        struct wireguard_link *other = &wireguard->links[i], read = WIREGUARD_LINK_EMPTY;
+
+        if (other->index == link->index)
+            continue;
+        if (other->knowledge == WIREGUARD_LISTED) {
+            error = query_link(genetlink, other->index, WIREGUARD_PORT, &read);
+            if (error == 0)
+                *other = read;
+            else if (error == ENODEV) /* the link was deleted a moment ago */
+                error = 0;
+        }
+        shared = shared || other->port == link->port;
+    }
     link->sends_here = error == 0 && !shared;
     return netlink_is_withheld(error) ? 0 : error;
 }
 
-int wireguard_read(struct wireguard *wireguard, uint32_t index)
+int wireguard_read(struct wireguard *wireguard, const struct netns_handle *netns, uint32_t index)
 {
     struct genetlink genetlink;
-    struct wireguard_link *entry, link = WIREGUARD_LINK_EMPTY;
-    int error = genetlink_open(WG_GENL_NAME, &genetlink);
+    struct wireguard_link *entry = NULL, link = WIREGUARD_LINK_EMPTY;
+    int error = genetlink_open(netns, WG_GENL_NAME, &genetlink);
 
     if (error != 0)
         return error;
-    error = query_wireguard_link(&genetlink, index, WIREGUARD_ALL, &link);
+    error = query_link(&genetlink, index, WIREGUARD_ALL, &link);
     if (error == 0)
-        error = find_where_link_sends(wireguard, &genetlink, &link);
+        error = find_where_link_sends(wireguard, netns, &genetlink, &link);
     genetlink_close(&genetlink);
-    entry = error == 0 ? find_or_add_link_entry(wireguard, index) : NULL;
-    if (entry == NULL) {
+    if (error == 0 && (entry = find_or_add(wireguard, index)) == NULL)
+        error = ENOMEM;
+    if (error != 0) {
         wireguard_link_clear(&link);
-        return error == 0 ? ENOMEM : error;
+        return error;
     }
     wireguard_link_clear(entry);
     *entry = link;

@@ -7,6 +7,7 @@
 
 #include <linux/netlink.h>
 
+#include "base/netns_handle.h"
 #include "pure/linkinfo.h"
 
 /* An "allowed IPs" prefix, with the endpoint of its peer. */
@@ -50,9 +51,9 @@ void wireguard_clear(struct wireguard *wireguard);
 /* Returns the link if its peers were read, valid until the next call of wireguard_read or wireguard_clear, or NULL. */
 const struct wireguard_link *wireguard_find(const struct wireguard *wireguard, uint32_t index);
 
-/* Reads a link of the calling thread's network namespace. May wait for RTNL. Returns 0 or an errno; EPERM: reading the
+/* Reads a link. May wait for RTNL. Returns 0 or an errno; EPERM: reading the
  * peers needs CAP_NET_ADMIN. */
-int wireguard_read(struct wireguard *wireguard, uint32_t index);
+int wireguard_read(struct wireguard *wireguard, const struct netns_handle *netns, uint32_t index);
 
 /* Adds what is in one message. */
 void wireguard_link_apply(struct wireguard_link *link, const struct nlmsghdr *message);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SCRunLoop: its creation and release, the loops of threads, and its lists. runloop_perform.c drives it. */
+/* SCRunLoop: its creation and release, the loops of threads, its descriptors and lists. drive.c drives it. */
 #ifdef __linux__
 #include "loop/runloop.h"
 
@@ -7,35 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+#include <sys/timerfd.h>
 
 #include "base/clock.h"
-#include "base/counted.h"
 #include "base/error.h"
-#include "base/list.h"
 #include "base/object.h"
-#include "loop/runloop_state.h"
 
 static pthread_key_t own_loop_key; /* the thread's own loop */
-static atomic_bool own_loop_key_created;
-static SCRunLoopRef main_loop; /* the main thread's own loop, for all threads; under process_lock */
-
-void runloop_lock(SCRunLoopRef loop)
-{
-    pthread_mutex_lock(&loop->lock);
-}
-
-void runloop_unlock(SCRunLoopRef loop)
-{
-    pthread_mutex_unlock(&loop->lock);
-}
+static bool own_loop_key_created;  /* under process_lock, as the next */
+static SCRunLoopRef main_loop;     /* the main thread's own loop, for all threads */
 
 int runloop_status(SCRunLoopRef loop)
 {
     if (!object_is(loop, OBJECT_LOOP))
         return error_invalid("runLoop: NULL, not a run loop, or released");
-    return loop->era == process_era() ? 0 : ECHILD;
+    return process_is_in_era(loop->era) ? 0 : ECHILD;
 }
 
 bool runloop_check(SCRunLoopRef loop)
@@ -54,39 +42,59 @@ bool runloop_mode_is_valid(SCRunLoopMode mode)
 
 /* ---- Creation and release --------------------------------------------------------------------------------------- */
 
+static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, uint32_t events, void *pointer)
+{
+    struct epoll_event event = { .events = events, .data = { .ptr = pointer } };
+
+    if (epoll_ctl(loop->epoll.fd, EPOLL_CTL_ADD, descriptor->fd, &event) == 0 || errno == EEXIST)
+        return 0;
+    return errno;
+}
+
+static void close_descriptors(SCRunLoopRef loop)
+{
+    descriptor_close(&loop->epoll);
+    descriptor_close(&loop->wake);
+    descriptor_close(&loop->timer);
+}
+
 static void runloop_free(struct counted *counted)
 {
     SCRunLoopRef loop = container_of(counted, struct SCRunLoop, counted);
 
-    SCRunLoopRelease(loop->inherited);
-    loop_descriptors_close(loop);
+    close_descriptors(loop);
     pthread_mutex_destroy(&loop->lock);
     loop->type = OBJECT_FREED;
     free(loop);
 }
 
-static int runloop_init(SCRunLoopRef loop)
+static int open_descriptors(SCRunLoopRef loop)
 {
     int error = process_prepare();
 
     loop->epoll = loop->wake = loop->timer = DESCRIPTOR_CLOSED;
     if (error == 0)
-        error = pthread_mutex_init(&loop->lock, NULL);
+        error = descriptor_adopt(&loop->epoll, epoll_create1(EPOLL_CLOEXEC));
+    if (error == 0)
+        error = descriptor_adopt(&loop->wake, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (error == 0)
+        error = descriptor_adopt(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+    if (error == 0)
+        error = epoll_add(loop, &loop->wake, EPOLLIN, &loop->wake);
+    if (error == 0)
+        error = epoll_add(loop, &loop->timer, EPOLLIN, &loop->timer);
     if (error != 0)
-        return error;
-    error = loop_descriptors_open(loop);
-    if (error != 0) {
-        loop_descriptors_close(loop);
-        pthread_mutex_destroy(&loop->lock);
-    }
+        close_descriptors(loop);
     return error;
 }
 
 SCRunLoopRef SCRunLoopCreate(void)
 {
     SCRunLoopRef loop = calloc(1, sizeof *loop);
-    const int error = loop == NULL ? ENOMEM : runloop_init(loop);
+    int error = loop == NULL ? ENOMEM : open_descriptors(loop);
 
+    if (error == 0 && (error = pthread_mutex_init(&loop->lock, NULL)) != 0)
+        close_descriptors(loop);
     if (error != 0) {
         free(loop);
         error_set(error);
@@ -106,38 +114,34 @@ SCRunLoopRef SCRunLoopCreate(void)
 
 SCRunLoopRef SCRunLoopRetain(SCRunLoopRef loop)
 {
-    int status;
+    const int status = loop == NULL ? 0 : runloop_status(loop);
 
-    if (loop == NULL)
-        return NULL;
-    status = runloop_status(loop);
-    if (status == kSCStatusInvalidArgument) {
+    if (status == kSCStatusInvalidArgument)
         error_set(status);
+    if (loop == NULL || status == kSCStatusInvalidArgument)
         return NULL;
-    }
     counted_retain(&loop->counted);
     return loop;
 }
 
 void SCRunLoopRelease(SCRunLoopRef loop)
 {
-    int status;
+    const int status = loop == NULL ? 0 : runloop_status(loop);
 
-    if (loop == NULL)
-        return;
-    status = runloop_status(loop);
     if (status == kSCStatusInvalidArgument)
         error_set(status);
-    else
+    else if (loop != NULL)
         counted_release(&loop->counted);
 }
 
-/* The destructor of own_loop_key: the thread ends, and no other thread will run its loop. */
+/* ---- The loops of threads --------------------------------------------------------------------------------------- */
+
+/* The destructor of own_loop_key: the thread ends, and no other thread will drive its loop. */
 static void end_own_loop(void *pointer)
 {
     SCRunLoopRef loop = pointer;
 
-    while (loop->era == process_era()) {
+    while (process_is_in_era(loop->era)) {
         struct member *member = NULL;
 
         runloop_lock(loop);
@@ -159,40 +163,24 @@ static int create_own_loop_key(void)
 {
     int error = 0;
 
-    if (atomic_load(&own_loop_key_created))
-        return 0;
     process_lock();
-    if (!atomic_load(&own_loop_key_created)) {
+    if (!own_loop_key_created)
         error = pthread_key_create(&own_loop_key, end_own_loop);
-        atomic_store(&own_loop_key_created, error == 0);
-    }
+    own_loop_key_created = error == 0;
     process_unlock();
     return error;
 }
 
-static bool is_main_thread(void)
-{
-    return getpid() == (pid_t)syscall(SYS_gettid);
-}
-
-static bool loop_is_inherited(SCRunLoopRef loop)
-{
-    return loop != NULL && loop->era != process_era();
-}
-
-/* Returns the main thread's loop of this era. If there is none, `fresh` (NULL: none) becomes that loop. */
+/* Returns the main thread's loop of this era. If there is none, `fresh` (NULL: none) becomes that loop. An inherited
+ * one stays in memory: the program may have a pointer to it. */
 static SCRunLoopRef get_or_set_main_loop(SCRunLoopRef fresh)
 {
     SCRunLoopRef loop;
 
     process_lock();
-    if (fresh != NULL && loop_is_inherited(main_loop)) {
-        fresh->inherited = main_loop;
-        main_loop = NULL;
-    }
-    if (main_loop == NULL)
+    if (main_loop == NULL || !process_is_in_era(main_loop->era))
         main_loop = fresh;
-    loop = loop_is_inherited(main_loop) ? NULL : main_loop;
+    loop = main_loop;
     process_unlock();
     return loop;
 }
@@ -212,20 +200,9 @@ SCRunLoopRef SCRunLoopGetMain(void)
     return loop;
 }
 
-/* Gives a thread's own loop the reference to the inherited loop that it replaces. */
-static void keep_inherited(SCRunLoopRef loop, SCRunLoopRef inherited)
-{
-    while (loop->inherited != NULL && loop->inherited != inherited)
-        loop = loop->inherited;
-    if (loop->inherited == NULL)
-        loop->inherited = inherited;
-    else
-        SCRunLoopRelease(inherited);
-}
-
 SCRunLoopRef SCRunLoopGetCurrent(void)
 {
-    SCRunLoopRef loop, inherited;
+    SCRunLoopRef loop;
     int error = create_own_loop_key();
 
     if (error != 0) {
@@ -233,42 +210,20 @@ SCRunLoopRef SCRunLoopGetCurrent(void)
         return NULL;
     }
     loop = pthread_getspecific(own_loop_key);
-    if (loop != NULL && !loop_is_inherited(loop))
+    if (loop != NULL && process_is_in_era(loop->era))
         return loop;
-    inherited = loop;
-    loop = is_main_thread() ? SCRunLoopRetain(SCRunLoopGetMain()) : SCRunLoopCreate();
+    loop = getpid() == (pid_t)syscall(SYS_gettid) ? SCRunLoopRetain(SCRunLoopGetMain()) : SCRunLoopCreate();
     if (loop == NULL)
         return NULL;
     error = pthread_setspecific(own_loop_key, loop);
-    if (error != 0) {
-        SCRunLoopRelease(loop);
-        error_set(error);
-        return NULL;
-    }
-    if (inherited != NULL)
-        keep_inherited(loop, inherited);
-    return loop;
+    if (error == 0)
+        return loop;
+    SCRunLoopRelease(loop);
+    error_set(error);
+    return NULL;
 }
 
-int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
-{
-    int error;
-
-    if (!runloop_check(loop))
-        return -1;
-    error = loop_descriptors_repair(loop);
-    if (error == 0) {
-        runloop_begin_polling(loop);
-        runloop_lock(loop);
-        error = loop_descriptors_arm_timer_locked(loop);
-        runloop_unlock(loop);
-    }
-    if (error != 0)
-        error_set(error);
-    return error == 0 ? loop->epoll.fd : -1;
-}
-
-/* ---- For the rest of the library -------------------------------------------------------------------------------- */
+/* ---- Signals and sources ---------------------------------------------------------------------------------------- */
 
 /* The write fails with EAGAIN if the counter is full; the descriptor is readable then too. */
 void runloop_signal(SCRunLoopRef loop)
@@ -276,30 +231,71 @@ void runloop_signal(SCRunLoopRef loop)
     const uint64_t one = 1;
     const int saved = errno;
 
-    while (descriptor_is_ours(&loop->wake) && write(loop->wake.fd, &one, sizeof one) < 0 && errno == EINTR)
+    while (write(loop->wake.fd, &one, sizeof one) < 0 && errno == EINTR)
         continue;
     errno = saved;
 }
 
+/* The thread that drives the loop needs no signal: it checks the lists before it waits, and signals for work left. */
 void runloop_signal_locked(SCRunLoopRef loop)
 {
-    /* The thread that runs the loop needs no signal: it checks the lists before it waits, and signals for work left. */
-    const bool can_wait = loop->running ? !pthread_equal(loop->runner, pthread_self()) : loop->polled;
+    if (loop->signalled || (loop->depth > 0 ? pthread_equal(loop->driver, pthread_self()) : !loop->polled))
+        return;
+    loop->signalled = true;
+    runloop_signal(loop);
+}
 
-    if (can_wait && !loop->signalled) {
-        loop->signalled = true;
-        runloop_signal(loop);
+void runloop_arm_timer_locked(SCRunLoopRef loop)
+{
+    struct itimerspec timer = { 0 };
+    int64_t nearest = NEVER;
+
+    list_for_each(node, &loop->sources)
+        nearest = clock_earlier(nearest, container_of(node, struct source, node)->deadline);
+    if (nearest == loop->armed)
+        return;
+    if (nearest != NEVER) {
+        timer.it_value.tv_sec = (time_t)(nearest / SECOND);
+        timer.it_value.tv_nsec = (long)(nearest % SECOND);
     }
+    if (timerfd_settime(loop->timer.fd, TFD_TIMER_ABSTIME, &timer, NULL) == 0)
+        loop->armed = nearest; /* else the next pass tries again */
+}
+
+static void epoll_remove(SCRunLoopRef loop, const struct descriptor *descriptor)
+{
+    if (descriptor != NULL && descriptor_is_open(descriptor))
+        (void)epoll_ctl(loop->epoll.fd, EPOLL_CTL_DEL, descriptor->fd, NULL);
+}
+
+void runloop_unwatch_locked(SCRunLoopRef loop, const struct source *source)
+{
+    epoll_remove(loop, source->descriptor);
+    epoll_remove(loop, source->edges);
+}
+
+/* A file that cannot be polled, as all of /proc in some sandboxes, is no error: see edges_error. The kernel reports
+ * a mount once to each open /proc/self/mountinfo, to the first poll that asks for it: a program's own poll(2) of
+ * the loop's descriptor would take the report away. So the loop asks for edges, which only its own epoll_wait(2)
+ * takes. */
+int runloop_watch_locked(SCRunLoopRef loop, struct source *source)
+{
+    int error = 0;
+
+    if (source->descriptor != NULL && descriptor_is_open(source->descriptor))
+        error = epoll_add(loop, source->descriptor, EPOLLIN, source);
+    source->edges_error = error;
+    if (error == 0 && source->edges != NULL && descriptor_is_open(source->edges))
+        source->edges_error = epoll_add(loop, source->edges, EPOLLIN | EPOLLET, source);
+    return error;
 }
 
 int runloop_add_source_locked(SCRunLoopRef loop, struct source *source)
 {
-    const int error = loop_descriptors_add_source(loop, source);
+    const int error = runloop_watch_locked(loop, source);
 
-    if (error != 0) {
-        loop_descriptors_remove_source(loop, source); /* the caller frees it */
+    if (error != 0)
         return error;
-    }
     counted_retain(&source->counted);
     list_append(&loop->sources, &source->node);
     return 0;
@@ -309,43 +305,15 @@ void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source)
 {
     if (list_is_empty(&source->node))
         return;
-    loop_descriptors_remove_source(loop, source);
+    runloop_unwatch_locked(loop, source);
     list_remove(&source->node);
     counted_release(&source->counted);
-}
-
-int64_t runloop_deadline_locked(SCRunLoopRef loop)
-{
-    int64_t nearest = NEVER;
-
-    list_for_each(node, &loop->sources) {
-        const struct source *source = container_of(node, struct source, node);
-
-        if (source->deadline < nearest)
-            nearest = source->deadline;
-    }
-    return nearest;
-}
-
-uid_t runloop_user(SCRunLoopRef loop)
-{
-    return loop->user;
 }
 
 void runloop_source_due_locked(SCRunLoopRef loop, struct source *source)
 {
     source->due = true;
     runloop_signal_locked(loop);
-}
-
-void runloop_source_continues(SCRunLoopRef loop, struct source *source)
-{
-    runloop_lock(loop);
-    source->is_partial = true;
-    if (source->done_in != loop->run_number)
-        loop->continues = true;
-    runloop_source_due_locked(loop, source);
-    runloop_unlock(loop);
 }
 
 struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(const struct source *, const void *),
@@ -359,6 +327,13 @@ struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(con
     }
     return NULL;
 }
+
+uid_t runloop_user(SCRunLoopRef loop)
+{
+    return loop->user;
+}
+
+/* ---- Members ---------------------------------------------------------------------------------------------------- */
 
 void member_init(struct member *member, const struct member_type *type)
 {
@@ -381,20 +356,16 @@ void runloop_remove_member_locked(SCRunLoopRef loop, struct member *member)
         runloop_signal_locked(loop); /* nothing is scheduled any more: SCRunLoopRun must return */
 }
 
-static void add_to_queue(struct list *queue, struct member *member)
-{
-    counted_retain(&member->counted);
-    list_append(queue, &member->queued);
-}
-
 bool runloop_add_job_locked(SCRunLoopRef loop, struct member *member)
 {
     const bool has_change = !list_is_empty(&member->queued);
 
-    if (has_change)
+    if (has_change) {
         runloop_add_change_locked(loop, member);
-    else
-        add_to_queue(&loop->jobs, member);
+    } else {
+        counted_retain(&member->counted);
+        list_append(&loop->jobs, &member->queued);
+    }
     runloop_signal_locked(loop);
     return !has_change;
 }
@@ -410,19 +381,21 @@ bool runloop_cancel_locked(SCRunLoopRef loop, struct member *member)
 
 void runloop_add_change_locked(SCRunLoopRef loop, struct member *member)
 {
-    if (list_is_empty(&member->queued))
-        add_to_queue(&loop->changes, member);
-    loop->change_is_new = true;
-    loop->change_is_announced = false;
+    if (list_is_empty(&member->queued)) {
+        counted_retain(&member->counted);
+        list_append(&loop->changes, &member->queued);
+    }
+    loop->news = true;
+    loop->announced = false;
 }
 
 struct member *runloop_next_change_locked(SCRunLoopRef loop)
 {
     struct list *next = list_pop(&loop->changes);
 
-    if (!loop->fetches_changes && !list_is_empty(&loop->changes))
+    if (!loop->fetches && !list_is_empty(&loop->changes))
         runloop_signal_locked(loop); /* from now on the descriptor is readable until the queue is empty */
-    loop->fetches_changes = true;
+    loop->fetches = true;
     return next == NULL ? NULL : container_of(next, struct member, queued);
 }
 #endif

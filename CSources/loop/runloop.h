@@ -7,9 +7,6 @@
  * deadline), jobs (calls to make), changes (what SCRunLoopCopyNextChange will return) and members (what is scheduled on
  * it).
  *
- * All sources run in the next pass if the process has another user. A source whose descriptor the program has closed
- * runs, too, and opens another one.
- *
  * Each loop has one lock, for its lists. While it is held, sockets are opened and closed, but nothing waits for the
  * kernel's RTNL lock, and no user code runs.
  */
@@ -23,27 +20,27 @@
 #include "base/list.h"
 #include "base/process.h"
 
-/* A descriptor and a deadline. When the descriptor is readable, the deadline has passed or `due` is set, the thread
- * that runs the loop calls `run`, without the lock. `run` returns 0 or an errno. */
+/* When a descriptor is readable, the deadline has passed, `due` is set, or the process has another user, the thread
+ * that drives the loop calls `run`, without the lock. */
 struct source {
     struct list node;
     struct counted counted;
-    const struct descriptor *descriptor; /* in the loop's epoll set, if it is open and ours; NULL: none */
+    const struct descriptor *descriptor; /* in the loop's epoll set, if it is open; NULL: none */
     const struct descriptor *edges;      /* likewise; always readable: only that something new happens counts */
-    int edges_error;                     /* why `edges` are not in the epoll set; under the loop's lock */
+    int edges_error;                     /* why `edges` are not in the epoll set */
     int64_t deadline;                    /* of clock_now, or NEVER */
     bool due;                            /* runs in the next pass */
     bool ready;                          /* runs in the current pass */
     bool readable;                       /* the descriptor, in the current pass */
-    bool is_lost;                        /* the program has closed the descriptor before the current pass */
-    bool is_partial;                     /* it has done a part of its work, see runloop_source_continues */
-    unsigned begun_in;                   /* the number of the loop's run in which its current work began */
-    unsigned done_in;                    /* the number of the loop's run in which it last did all its work */
+    /* Returns 0 or an errno; RUNLOOP_MORE: it has done a part of its work, and runs again after the jobs that it has
+     * queued. */
     int (*run)(struct source *source);
 };
 
+#define RUNLOOP_MORE (-1)
+
 /* Something that is scheduled on the loop. It can be in one of two queues: its job is a call to make on the thread that
- * runs the loop, its change is for SCRunLoopCopyNextChange. The queue has a reference. */
+ * drives the loop, its change is for SCRunLoopCopyNextChange. The queue has a reference. */
 struct member {
     struct counted counted;
     struct list node, queued;
@@ -56,38 +53,71 @@ struct member_type {
     void (*ended)(struct member *member); /* the thread that owns the loop has ended */
 };
 
-/* Initializes all but `counted`. */
-void member_init(struct member *member, const struct member_type *type);
+struct SCRunLoop {
+    uint32_t type; /* first: see object_is */
+    unsigned era;  /* of its creation: a child can only retain and release an inherited loop */
+    struct counted counted;
+    pthread_mutex_t lock;
+    struct descriptor epoll, wake, timer; /* an eventfd, and a timerfd for the nearest deadline of all sources */
+    struct list sources, jobs, changes, members;
+    int64_t armed;  /* the deadline that the timerfd is set to */
+    uid_t user;     /* process_user() of the last pass */
+    unsigned depth; /* of nested runs; 0: no thread drives the loop */
+    pthread_t driver;
+    bool polled;    /* the program has the descriptor; else nobody needs a signal while no thread drives the loop */
+    bool signalled; /* by runloop_signal_locked, and the eventfd was not read since */
+    bool fetches;   /* SCRunLoopCopyNextChange was called */
+    bool news;      /* a change has come since SCRunLoopPerform last returned; counts until the first fetch */
+    bool announced; /* the descriptor was made readable for it */
+    bool ended;     /* the thread that owned the loop has ended */
+    atomic_bool woken, stopped;
+};
 
-void runloop_lock(SCRunLoopRef loop);
-void runloop_unlock(SCRunLoopRef loop);
+/* Checks a caller's loop. Returns 0, kSCStatusInvalidArgument, or ECHILD if the process inherited it by fork. */
+int runloop_status(SCRunLoopRef loop);
+
+/* The same; sets SCError(). */
+bool runloop_check(SCRunLoopRef loop);
+
+/* Whether a mode is one of the two that exist. */
+bool runloop_mode_is_valid(SCRunLoopMode mode);
+#define RUNLOOP_NO_MODE "mode: neither kSCRunLoopDefaultMode nor kSCRunLoopCommonModes"
+
+static inline void runloop_lock(SCRunLoopRef loop)
+{
+    pthread_mutex_lock(&loop->lock);
+}
+
+static inline void runloop_unlock(SCRunLoopRef loop)
+{
+    pthread_mutex_unlock(&loop->lock);
+}
+
+/* ---- Sources */
 
 /* Adds a source to the loop, which takes a reference. Returns 0 or an errno. That `edges` could not be added is no
- * error: see edges_error. */
+ * error. */
 int runloop_add_source_locked(SCRunLoopRef loop, struct source *source);
 void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
 
-/* The source is about to close its descriptors, to open others. */
-void runloop_source_closing_locked(SCRunLoopRef loop, const struct source *source);
-
-/* The source has opened other descriptors, after it or the program has closed those before. Returns 0 or an errno. */
-int runloop_source_reopened_locked(SCRunLoopRef loop, struct source *source);
-
-/* process_user() when the current pass began, for sources that run. If the user changes while the thread waits, all
- * sources run in the next pass: the C library interrupts the wait. */
-uid_t runloop_user(SCRunLoopRef loop);
+/* A source is about to close its descriptors, or has opened others. */
+void runloop_unwatch_locked(SCRunLoopRef loop, const struct source *source);
+int runloop_watch_locked(SCRunLoopRef loop, struct source *source);
 
 /* Makes a source run in the next pass. */
 void runloop_source_due_locked(SCRunLoopRef loop, struct source *source);
 
-/* The source, which is running, has done a part of its work. It runs again soon, after the jobs that are queued.
- * SCRunLoopPerform and SCRunLoopRunInMode wait until each source has done all its work once, not twice: new work may
- * come all the time. */
-void runloop_source_continues(SCRunLoopRef loop, struct source *source);
-
 /* Returns the first source that matches, or NULL. */
 struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(const struct source *, const void *),
                                           const void *key);
+
+/* process_user() when the current pass began, for sources that run. */
+uid_t runloop_user(SCRunLoopRef loop);
+
+/* ---- Members */
+
+/* Initializes all but `counted`. */
+void member_init(struct member *member, const struct member_type *type);
 
 /* Returns false if the thread that owns the loop has ended. */
 bool runloop_add_member_locked(SCRunLoopRef loop, struct member *member);
@@ -101,23 +131,19 @@ bool runloop_add_job_locked(SCRunLoopRef loop, struct member *member);
 bool runloop_cancel_locked(SCRunLoopRef loop, struct member *member);
 
 /* The queue behind SCRunLoopCopyNextChange, for members whose job is not queued. If the change is already queued, this
- * only makes SCRunLoopPerform return once more. Another thread than that of the loop must signal the loop, too. The
- * caller of runloop_next_change_locked has the queue's reference. */
+ * only makes SCRunLoopPerform return once more. The caller of runloop_next_change_locked has the queue's reference. */
 void runloop_add_change_locked(SCRunLoopRef loop, struct member *member);
 struct member *runloop_next_change_locked(SCRunLoopRef loop);
 
-/* Checks a caller's loop. Returns 0, kSCStatusInvalidArgument, or ECHILD if the process inherited it by fork. */
-int runloop_status(SCRunLoopRef loop);
+/* ---- For drive.c */
 
-/* Whether the loop's descriptors are still open. Some programs close all descriptors, also those of libraries. */
-bool runloop_is_whole(SCRunLoopRef loop);
+/* Makes the loop's descriptor readable, so that a wait for it ends. Async-signal-safe. */
+void runloop_signal(SCRunLoopRef loop);
 
-/* Waits until SCRunLoopPerform has something to do, or the loop was woken. Does nothing else. Only for the thread that
- * drives the loop. Returns false if the loop cannot wait. */
-bool runloop_await_work(SCRunLoopRef loop);
+/* The same, unless it is readable already, or the calling thread drives the loop. */
+void runloop_signal_locked(SCRunLoopRef loop);
 
-/* Whether a mode is one of the two that exist. */
-bool runloop_mode_is_valid(SCRunLoopMode mode);
-#define RUNLOOP_NO_MODE "mode: neither kSCRunLoopDefaultMode nor kSCRunLoopCommonModes"
+/* Sets the timerfd to the nearest deadline of all sources. */
+void runloop_arm_timer_locked(SCRunLoopRef loop);
 
 #endif

@@ -7,9 +7,6 @@
  *
  * (One idle instance for the process would need no thread. But the last unschedule of a second loop would take 14 ms
  * instead of 0.01, and a program that has released everything would have one descriptor more than before.)
- *
- * What this file must never do: return an instance that the program has closed with closefrom(3). Its number can belong
- * to an instance of the program's.
  */
 #ifdef __linux__
 #include "names/inotify.h"
@@ -85,13 +82,7 @@ static bool add_unused_instance(struct inotify *inotify)
 
 void inotify_close(struct inotify *inotify)
 {
-    pthread_t thread;
-
-    if (inotify == NULL)
-        return;
-    if (!descriptor_is_ours(&inotify->descriptor))
-        close_instance(inotify);
-    else if (add_unused_instance(inotify) && process_start_thread(run_closer, NULL, true, &thread) != 0)
+    if (inotify != NULL && add_unused_instance(inotify) && process_start_thread(run_closer, NULL, NULL) != 0)
         close_unused_instances(); /* a later call may never come */
 }
 
@@ -104,9 +95,7 @@ static struct inotify *create_instance(void)
 
     if (inotify == NULL)
         return NULL;
-    process_lock();
-    error = descriptor_register_locked(&inotify->descriptor, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    process_unlock();
+    error = descriptor_adopt(&inotify->descriptor, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     if (error == 0)
         return inotify;
     free(inotify);
@@ -115,10 +104,8 @@ static struct inotify *create_instance(void)
 
 struct inotify *inotify_open(void)
 {
-    struct inotify *inotify;
+    struct inotify *inotify = take_unused_instance(false);
 
-    while ((inotify = take_unused_instance(false)) != NULL && !descriptor_is_ours(&inotify->descriptor))
-        close_instance(inotify);
     return inotify != NULL ? inotify : create_instance();
 }
 #endif

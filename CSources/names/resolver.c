@@ -110,7 +110,7 @@ void resolver_resolve(const char *name, int family, struct lookup_result *ret)
  * files may have their numbers by now. */
 void resolver_prepare_thread(void)
 {
-    if (process_era() != PROCESS_FIRST_ERA)
+    if (process_era() != 1)
         memset(&_res, 0, sizeof _res);
 }
 #endif

@@ -6,8 +6,7 @@
  * watched. A mount over one of them causes no event of inotify: the list of mounts reports it. A process without /proc
  * has no such list, and notices a mount with the next change. So does one whose list cannot be polled.
  *
- * What this file must never do: fail because no inotify instance or watch is left, or read events or add watches after
- * the program has closed our instance: the number can belong to a file of the program's.
+ * What this file must never do: fail because no inotify instance or watch is left.
  */
 #ifdef __linux__
 #include "names/resolver_files.h"
@@ -175,7 +174,7 @@ static bool is_shortage(int error)
 /* Returns whether there is a descriptor. */
 static bool open_mounts(struct resolver_files *files)
 {
-    const int error = descriptor_reopen(MOUNTS, 0, &files->mounts);
+    const int error = descriptor_adopt(&files->mounts, file_open(MOUNTS, 0));
 
     atomic_store(&files->mounts_missing, is_shortage(error));
     return error == 0;
@@ -203,47 +202,19 @@ void resolver_files_close(struct resolver_files *files)
 
 static bool can_receive_events(const struct resolver_files *files)
 {
-    return files->inotify != NULL && descriptor_is_ours(&files->inotify->descriptor);
+    return files->inotify != NULL;
 }
 
-static void repair_inotify(struct resolver_files *files, SCRunLoopRef loop, struct source *source)
-{
-    struct inotify *closed = files->inotify, *fresh;
-    int error;
-
-    if (closed == NULL || can_receive_events(files))
-        return;
-    fresh = inotify_open();
-    runloop_lock(loop);
-    source->descriptor = fresh != NULL ? &fresh->descriptor : NULL;
-    error = fresh != NULL ? runloop_source_reopened_locked(loop, source) : ENOMEM;
-    if (error == 0)
-        files->inotify = fresh;
-    else
-        source->descriptor = NULL; /* the next run tries again */
-    runloop_unlock(loop);
-    inotify_close(error == 0 ? closed : fresh);
-}
-
-/* Also if the loop could not watch the descriptor. If it still cannot, the next run tries again. */
-static void repair_mounts(struct resolver_files *files, SCRunLoopRef loop, struct source *source)
-{
-    bool was_open;
-
-    runloop_lock(loop);
-    was_open = descriptor_is_ours(&files->mounts);
-    if (was_open || open_mounts(files)) {
-        if (!was_open || is_shortage(source->edges_error))
-            (void)runloop_source_reopened_locked(loop, source);
-        atomic_store(&files->mounts_missing, is_shortage(source->edges_error));
-    }
-    runloop_unlock(loop);
-}
-
+/* If the mounts could not be watched for a shortage, tries again. */
 void resolver_files_repair(struct resolver_files *files, SCRunLoopRef loop, struct source *source)
 {
-    repair_inotify(files, loop, source);
-    repair_mounts(files, loop, source);
+    runloop_lock(loop);
+    if (descriptor_is_open(&files->mounts) ? is_shortage(source->edges_error)
+                                           : atomic_load(&files->mounts_missing) && open_mounts(files))
+        (void)runloop_watch_locked(loop, source);
+    if (descriptor_is_open(&files->mounts))
+        atomic_store(&files->mounts_missing, is_shortage(source->edges_error));
+    runloop_unlock(loop);
 }
 
 bool resolver_files_are_watched(const struct resolver_files *files)

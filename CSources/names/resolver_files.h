@@ -26,8 +26,8 @@ struct resolver_files {
 void resolver_files_open(struct resolver_files *ret, struct source *source);
 void resolver_files_close(struct resolver_files *files);
 
-/* If the program has closed the descriptors, opens others, for this source of the loop. Then call
- * resolver_files_check. Only the thread that runs the loop calls it. */
+/* Watches the mounts for this source of the loop, if that has failed before. Only the thread that drives the loop calls
+ * it. */
 void resolver_files_repair(struct resolver_files *files, SCRunLoopRef loop, struct source *source);
 
 /* Returns whether the descriptors report every change of the files. False: there are no inotify instances, watches,

@@ -67,6 +67,19 @@ static inline struct attribute_walk attribute_walk_nest(const struct attribute *
     return (struct attribute_walk){ .next = nest->payload, .left = nest->length };
 }
 
+/* Sets table[type] for the attributes whose type is in the table, an array; of several with one type, to the last. The
+ * others have no payload. */
+#define attributes_parse(walk, table) attributes_parse_some(walk, table, sizeof(table) / sizeof *(table))
+static inline void attributes_parse_some(struct attribute_walk walk, struct attribute *table, size_t count)
+{
+    struct attribute attribute;
+
+    memset(table, 0, count * sizeof *table);
+    while (attribute_next(&walk, &attribute))
+        if (attribute.type < count)
+            table[attribute.type] = attribute;
+}
+
 static inline bool attribute_u16(const struct attribute *attribute, uint16_t *ret)
 {
     if (attribute->length != sizeof *ret)
@@ -83,10 +96,19 @@ static inline bool attribute_u32(const struct attribute *attribute, uint32_t *re
     return true;
 }
 
+/* Returns the number; 0: there is none. */
+static inline uint32_t attribute_number(const struct attribute *attribute)
+{
+    uint32_t number = 0;
+
+    (void)attribute_u32(attribute, &number);
+    return number;
+}
+
 /* Reads a name of 1 to 15 bytes, with or without a NUL. */
 static inline bool attribute_name(const struct attribute *attribute, char ret[16])
 {
-    const size_t length = strnlen(attribute->payload, attribute->length);
+    const size_t length = attribute->payload == NULL ? 0 : strnlen(attribute->payload, attribute->length);
 
     if (length == 0 || length > 15)
         return false;

@@ -10,19 +10,26 @@
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>
 
-/* The attributes of a tunnel kind that say where its packets go; 0: there is none. `local6` and `remote6`: for kinds
- * that have separate attributes for IPv6. */
-struct tunnel_layout {
-    const char *kind;
-    uint16_t oif, local, remote, local6, remote6, mark;
-};
+#define LAST_DATA 20 /* IFLA_GRE_FWMARK, the largest type that is read */
 
+/* The attributes of a tunnel kind that say where its packets go. 0: there is none. */
+static const struct tunnel_layout {
+    const char *kind;
+    uint16_t oif, local, remote, local6, remote6, mark; /* some kinds have separate ones for IPv6 */
+} tunnel_layouts[] = {
 /* Not geneve: a geneve link can move to another network namespace, its packets leave in the first one, and no attribute
  * reports that. The other kinds have IFLA_LINK_NETNSID then. */
-static const struct tunnel_layout tunnel_layouts[] = {
 #define GRE(name) \
     { \
         name, IFLA_GRE_LINK, IFLA_GRE_LOCAL, IFLA_GRE_REMOTE, 0, 0, IFLA_GRE_FWMARK \
+    }
+#define IPTUN(name) \
+    { \
+        name, IFLA_IPTUN_LINK, IFLA_IPTUN_LOCAL, IFLA_IPTUN_REMOTE, 0, 0, IFLA_IPTUN_FWMARK \
+    }
+#define VTI(name) \
+    { \
+        name, IFLA_VTI_LINK, IFLA_VTI_LOCAL, IFLA_VTI_REMOTE, 0, 0, IFLA_VTI_FWMARK \
     }
     GRE("gre"),
     GRE("gretap"),
@@ -30,96 +37,54 @@ static const struct tunnel_layout tunnel_layouts[] = {
     GRE("ip6gre"),
     GRE("ip6gretap"),
     GRE("ip6erspan"),
-#define IPTUN(name) \
-    { \
-        name, IFLA_IPTUN_LINK, IFLA_IPTUN_LOCAL, IFLA_IPTUN_REMOTE, 0, 0, IFLA_IPTUN_FWMARK \
-    }
     IPTUN("ipip"),
     IPTUN("sit"),
     IPTUN("ip6tnl"),
-#define VTI(name) \
-    { \
-        name, IFLA_VTI_LINK, IFLA_VTI_LOCAL, IFLA_VTI_REMOTE, 0, 0, IFLA_VTI_FWMARK \
-    }
     VTI("vti"),
     VTI("vti6"),
     { "vxlan", IFLA_VXLAN_LINK, IFLA_VXLAN_LOCAL, IFLA_VXLAN_GROUP, IFLA_VXLAN_LOCAL6, IFLA_VXLAN_GROUP6, 0 },
 };
 
-static const struct tunnel_layout *find_tunnel_layout(const char *kind)
-{
-    for (size_t i = 0; i < sizeof tunnel_layouts / sizeof tunnel_layouts[0]; i++)
-        if (strcmp(tunnel_layouts[i].kind, kind) == 0)
-            return &tunnel_layouts[i];
-    return NULL;
-}
-
 /* The unspecified address means that there is none. */
-static void get_tunnel_end(const struct attribute *attribute, struct address *ret)
+static struct address tunnel_end(const struct attribute *data, uint16_t ipv4, uint16_t ipv6)
 {
     struct address end;
 
-    if (attribute_any_address(attribute, &end) && !address_is_unspecified(&end))
-        *ret = end;
+    if (!attribute_any_address(&data[ipv6 != 0 && data[ipv6].payload != NULL ? ipv6 : ipv4], &end) ||
+        address_is_unspecified(&end))
+        return (struct address){ 0 };
+    return end;
 }
 
-static bool attribute_is(const struct attribute *attribute, uint16_t type)
+static void parse_tunnel(const struct attribute *data, const char *kind, struct tunnel *ret)
 {
-    return type != 0 && attribute->type == type;
-}
+    for (size_t i = 0; i < sizeof tunnel_layouts / sizeof tunnel_layouts[0]; i++) {
+        const struct tunnel_layout *layout = &tunnel_layouts[i];
 
-static void parse_tunnel(struct attribute_walk walk, const struct tunnel_layout *layout, struct tunnel *ret)
-{
-    struct attribute attribute;
-
-    while (attribute_next(&walk, &attribute)) {
-        if (attribute_is(&attribute, layout->oif))
-            attribute_u32(&attribute, &ret->oif);
-        else if (attribute_is(&attribute, layout->mark))
-            attribute_u32(&attribute, &ret->mark);
-        else if (attribute_is(&attribute, layout->local) || attribute_is(&attribute, layout->local6))
-            get_tunnel_end(&attribute, &ret->local);
-        else if (attribute_is(&attribute, layout->remote) || attribute_is(&attribute, layout->remote6))
-            get_tunnel_end(&attribute, &ret->remote);
+        if (strcmp(layout->kind, kind) != 0)
+            continue;
+        ret->oif = attribute_number(&data[layout->oif]);
+        ret->mark = layout->mark == 0 ? 0 : attribute_number(&data[layout->mark]);
+        ret->local = tunnel_end(data, layout->local, layout->local6);
+        ret->remote = tunnel_end(data, layout->remote, layout->remote6);
+        /* A multicast group receives only packets for unknown hosts. The other packets go to other addresses. */
+        if (address_is_multicast(&ret->remote))
+            *ret = (struct tunnel){ 0 };
     }
-    /* A multicast group receives only packets for unknown hosts. The other packets go to other addresses. */
-    if (address_is_multicast(&ret->remote))
-        *ret = (struct tunnel){ 0 };
-}
-
-static void find_u32(struct attribute_walk walk, uint16_t type, uint32_t *ret)
-{
-    struct attribute attribute;
-
-    while (attribute_next(&walk, &attribute))
-        if (attribute.type == type)
-            attribute_u32(&attribute, ret);
-}
-
-static void parse_kind_data(struct attribute_walk walk, struct linkinfo *ret)
-{
-    const struct tunnel_layout *layout = find_tunnel_layout(ret->kind);
-
-    if (layout != NULL)
-        parse_tunnel(walk, layout, &ret->tunnel);
-    else if (strcmp(ret->kind, "bond") == 0)
-        find_u32(walk, IFLA_BOND_ACTIVE_SLAVE, &ret->active);
-    else if (strcmp(ret->kind, "vrf") == 0)
-        find_u32(walk, IFLA_VRF_TABLE, &ret->vrf_table);
 }
 
 void linkinfo_parse(const struct attribute *nest, struct linkinfo *ret)
 {
-    struct attribute_walk walk = attribute_walk_nest(nest), data = { 0 };
-    struct attribute attribute;
+    struct attribute info[IFLA_INFO_DATA + 1], data[LAST_DATA + 1];
 
     *ret = (struct linkinfo){ 0 };
-    while (attribute_next(&walk, &attribute)) {
-        if (attribute.type == IFLA_INFO_KIND)
-            ret->has_kind = attribute_name(&attribute, ret->kind);
-        else if (attribute.type == IFLA_INFO_DATA)
-            data = attribute_walk_nest(&attribute);
-    }
-    parse_kind_data(data, ret);
+    attributes_parse(attribute_walk_nest(nest), info);
+    attributes_parse(attribute_walk_nest(&info[IFLA_INFO_DATA]), data);
+    ret->has_kind = attribute_name(&info[IFLA_INFO_KIND], ret->kind);
+    parse_tunnel(data, ret->kind, &ret->tunnel);
+    if (strcmp(ret->kind, "bond") == 0)
+        ret->active = attribute_number(&data[IFLA_BOND_ACTIVE_SLAVE]);
+    else if (strcmp(ret->kind, "vrf") == 0)
+        ret->vrf_table = attribute_number(&data[IFLA_VRF_TABLE]);
 }
 #endif

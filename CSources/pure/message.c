@@ -25,10 +25,8 @@
 static void parse_link_message(const struct nlmsghdr *header, struct message *ret)
 {
     const struct ifinfomsg *info = NLMSG_DATA(header);
-    struct attribute_walk walk = attribute_walk_message(header, sizeof *info);
-    struct attribute attribute;
+    struct attribute all[IFLA_LINK_NETNSID + 1];
     struct message_link *link = &ret->link;
-    bool is_elsewhere = false;
 
     if (!message_has(header, sizeof *info) || info->ifi_index <= 0)
         return;
@@ -40,26 +38,17 @@ static void parse_link_message(const struct nlmsghdr *header, struct message *re
     if (info->ifi_family != AF_UNSPEC)
         return;
     ret->kind = header->nlmsg_type == RTM_DELLINK ? MESSAGE_LINK_GONE : MESSAGE_LINK;
-    *link = (struct message_link){ 0 };
-    link->index = (uint32_t)info->ifi_index;
-    link->flags = info->ifi_flags;
-    link->hardware = info->ifi_type;
-    while (attribute_next(&walk, &attribute)) {
-        if (attribute.type == IFLA_IFNAME)
-            link->has_name = attribute_name(&attribute, link->name);
-        else if (attribute.type == IFLA_MTU)
-            link->has_mtu = attribute_u32(&attribute, &link->mtu);
-        else if (attribute.type == IFLA_LINK)
-            attribute_u32(&attribute, &link->lower);
-        else if (attribute.type == IFLA_MASTER)
-            attribute_u32(&attribute, &link->master);
-        else if (attribute.type == IFLA_LINK_NETNSID)
-            is_elsewhere = true;
-        else if (attribute.type == IFLA_LINKINFO)
-            linkinfo_parse(&attribute, &link->info);
-    }
+    attributes_parse(attribute_walk_message(header, sizeof *info), all);
+    *link = (struct message_link){ .index = (uint32_t)info->ifi_index,
+                                   .flags = info->ifi_flags,
+                                   .hardware = info->ifi_type,
+                                   .lower = attribute_number(&all[IFLA_LINK]),
+                                   .master = attribute_number(&all[IFLA_MASTER]) };
+    link->has_name = attribute_name(&all[IFLA_IFNAME], link->name);
+    link->has_mtu = attribute_u32(&all[IFLA_MTU], &link->mtu);
+    linkinfo_parse(&all[IFLA_LINKINFO], &link->info);
     /* The lower link is in another network namespace, so its index and the tunnel's addresses mean nothing here. */
-    if (is_elsewhere) {
+    if (all[IFLA_LINK_NETNSID].payload != NULL) {
         link->lower = 0;
         link->info.tunnel = (struct tunnel){ 0 };
     }
@@ -68,8 +57,7 @@ static void parse_link_message(const struct nlmsghdr *header, struct message *re
 static void parse_address_message(const struct nlmsghdr *header, struct message *ret)
 {
     const struct ifaddrmsg *info = NLMSG_DATA(header);
-    struct attribute_walk walk = attribute_walk_message(header, sizeof *info);
-    struct attribute attribute;
+    struct attribute all[IFA_ADDRESS + 1];
     struct address_prefix *prefix = &ret->address.prefix;
 
     if (!message_has(header, sizeof *info))
@@ -78,9 +66,9 @@ static void parse_address_message(const struct nlmsghdr *header, struct message 
     ret->address = (struct message_address){ .family = info->ifa_family,
                                              .index = info->ifa_index,
                                              .gone = header->nlmsg_type == RTM_DELADDR };
-    while (attribute_next(&walk, &attribute))
-        if (attribute.type == IFA_ADDRESS && attribute_address(&attribute, info->ifa_family, &prefix->address))
-            prefix->length = info->ifa_prefixlen;
+    attributes_parse(attribute_walk_message(header, sizeof *info), all);
+    if (attribute_address(&all[IFA_ADDRESS], info->ifa_family, &prefix->address))
+        prefix->length = info->ifa_prefixlen;
 }
 
 /* The index of all links and that of new links are negative. A message about a new link has all settings. */
@@ -88,34 +76,26 @@ static void parse_netconf_message(const struct nlmsghdr *header, struct message 
 {
     const struct netconfmsg *info = NLMSG_DATA(header);
     struct attribute_walk walk = attribute_walk_message(header, sizeof *info);
-    struct attribute attribute;
-    struct message_netconf *netconf = &ret->netconf;
-    uint32_t value, index = 0;
-    bool has_linkdown = false, has_others = false, has_forwarding = false;
+    struct attribute attribute, all[NETCONFA_MAX + 1];
+    uint32_t index, forwarding, linkdown;
+    bool has_others = false;
 
     if (!message_has(header, sizeof *info))
         return;
+    attributes_parse(walk, all);
+    while (attribute_next(&walk, &attribute))
+        has_others = has_others || (attribute.length == sizeof index && attribute.type != NETCONFA_IFINDEX &&
+                                    attribute.type != NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN);
+    index = attribute_number(&all[NETCONFA_IFINDEX]);
     ret->kind = MESSAGE_NETCONF;
-    *netconf = (struct message_netconf){ 0 };
-    while (attribute_next(&walk, &attribute)) {
-        if (!attribute_u32(&attribute, &value))
-            continue;
-        if (attribute.type == NETCONFA_IFINDEX) {
-            index = value;
-        } else if (attribute.type == NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN) {
-            has_linkdown = true;
-            netconf->ignore_linkdown = value != 0;
-        } else {
-            has_others = true;
-        }
-        if (attribute.type == NETCONFA_FORWARDING) {
-            has_forwarding = true;
-            netconf->forwarding = value != 0;
-        }
-    }
-    netconf->index = index <= INT32_MAX ? index : 0;
-    netconf->has_forwarding = has_forwarding && info->ncm_family == AF_INET6 && index == (uint32_t)NETCONFA_IFINDEX_ALL;
-    netconf->switches_linkdown = has_linkdown && !has_others;
+    ret->netconf = (struct message_netconf){
+        .index = index <= INT32_MAX ? index : 0,
+        .ignore_linkdown = attribute_number(&all[NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN]) != 0,
+        .switches_linkdown = attribute_u32(&all[NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN], &linkdown) && !has_others,
+        .has_forwarding = attribute_u32(&all[NETCONFA_FORWARDING], &forwarding) && info->ncm_family == AF_INET6 &&
+                          index == (uint32_t)NETCONFA_IFINDEX_ALL,
+        .forwarding = attribute_number(&all[NETCONFA_FORWARDING]) != 0
+    };
 }
 
 static void parse_route_message(const struct nlmsghdr *header, struct message *ret)
@@ -141,17 +121,16 @@ static void parse_route_message(const struct nlmsghdr *header, struct message *r
 static void parse_neighbour_message(const struct nlmsghdr *header, struct message *ret)
 {
     const struct ndmsg *info = NLMSG_DATA(header);
-    struct attribute_walk walk = attribute_walk_message(header, sizeof *info);
-    struct attribute attribute;
+    struct attribute all[NDA_DST + 1];
     struct message_neighbour *neighbour = &ret->neighbour;
 
     if (!message_has(header, sizeof *info))
         return;
+    attributes_parse(attribute_walk_message(header, sizeof *info), all);
     *neighbour = (struct message_neighbour){ .index = (uint32_t)info->ndm_ifindex };
     neighbour->state = header->nlmsg_type == RTM_NEWNEIGH ? info->ndm_state : NUD_NONE;
-    while (attribute_next(&walk, &attribute))
-        if (attribute.type == NDA_DST && attribute_address(&attribute, info->ndm_family, &neighbour->address))
-            ret->kind = MESSAGE_NEIGHBOUR;
+    if (attribute_address(&all[NDA_DST], info->ndm_family, &neighbour->address))
+        ret->kind = MESSAGE_NEIGHBOUR;
 }
 
 /* Both start with a negative errno, except that NLMSG_DONE of old kernels can be empty. */
@@ -368,39 +347,20 @@ size_t message_put_neighbour_query(void *buffer, uint32_t index, const struct ad
     return header->nlmsg_len;
 }
 
-size_t message_put_neighbour_dump(void *buffer)
+size_t message_put_dump(void *buffer, uint16_t type, uint8_t family)
 {
-    struct nlmsghdr *header = put_request_header(buffer, RTM_GETNEIGH, NLM_F_DUMP, 0);
-    struct ndmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    struct nlmsghdr *header = put_request_header(buffer, type, NLM_F_DUMP, 0);
+    struct rtmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info); /* as long as those of the other types */
 
-    info->ndm_family = AF_INET6;
-    return header->nlmsg_len;
-}
-
-size_t message_put_netconf_dump(void *buffer, uint8_t family)
-{
-    struct nlmsghdr *header = put_request_header(buffer, RTM_GETNETCONF, NLM_F_DUMP, 0);
-    struct netconfmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
-
-    info->ncm_family = family;
-    return header->nlmsg_len;
-}
-
-size_t message_put_rule_dump(void *buffer, uint8_t family)
-{
-    struct nlmsghdr *header = put_request_header(buffer, RTM_GETRULE, NLM_F_DUMP, 0);
-    struct fib_rule_hdr *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
-
-    info->family = family;
+    info->rtm_family = family;
     return header->nlmsg_len;
 }
 
 size_t message_put_table_dump(void *buffer, uint8_t family, uint32_t table)
 {
-    struct nlmsghdr *header = put_request_header(buffer, RTM_GETROUTE, NLM_F_DUMP, 0);
-    struct rtmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    struct nlmsghdr *header = buffer;
 
-    info->rtm_family = family;
+    (void)message_put_dump(buffer, RTM_GETROUTE, family);
     mnl_attr_put_u32(header, RTA_TABLE, table);
     return header->nlmsg_len;
 }

@@ -100,12 +100,9 @@ size_t message_put_kind_dump(void *buffer, const char *kind);
 /* The same, for one neighbour. Kernels before 5.0 do not know the request. */
 size_t message_put_neighbour_query(void *buffer, uint32_t index, const struct address *address);
 
-/* The same, for dumps of the IPv6 neighbours, of the settings of all links for a family, of the rules of a family, and
- * of the routes of one table. The dump of routes needs a socket that checks requests strictly; without that the kernel
- * sends the routes of all tables. */
-size_t message_put_neighbour_dump(void *buffer);
-size_t message_put_netconf_dump(void *buffer, uint8_t family);
-size_t message_put_rule_dump(void *buffer, uint8_t family);
+/* The same, for a dump of neighbours, settings of links, or rules (RTM_GET...) of a family. That of the routes of one
+ * table needs a socket that checks requests strictly; without that the kernel sends the routes of all tables. */
+size_t message_put_dump(void *buffer, uint16_t type, uint8_t family);
 size_t message_put_table_dump(void *buffer, uint8_t family, uint32_t table);
 
 #endif

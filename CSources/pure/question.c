@@ -15,42 +15,17 @@ static void questions_free(struct counted *counted)
     free(container_of(counted, struct questions, counted));
 }
 
-static void fill(struct questions *questions, const struct question *items, size_t count,
-                 SCNetworkReachabilityReason reason, void (*free_questions)(struct counted *counted))
+struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason)
 {
-    counted_init(&questions->counted, free_questions);
+    struct questions *questions = malloc(sizeof *questions + count * sizeof *items);
+
+    if (questions == NULL)
+        return NULL;
+    counted_init(&questions->counted, questions_free);
     questions->reason = reason;
     questions->count = count;
     if (count > 0)
         memcpy(questions->items, items, count * sizeof *items);
-}
-
-static void do_nothing(struct counted *counted)
-{
-    (void)counted;
-}
-
-void questions_init(struct questions *ret, const struct question *items, size_t count,
-                    SCNetworkReachabilityReason reason)
-{
-    fill(ret, items, count, reason, do_nothing);
-}
-
-struct questions *question_of_address(const struct address *destination, struct question_memory *ret)
-{
-    struct questions *const questions = (void *)ret->bytes;
-
-    questions_init(questions, &(struct question){ .destination = *destination }, 1, kSCNetworkReachabilityReasonNone);
-    return questions;
-}
-
-struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason)
-{
-    struct questions *questions = malloc(questions_size(count));
-
-    if (questions == NULL)
-        return NULL;
-    fill(questions, items, count, reason, questions_free);
     return questions;
 }
 

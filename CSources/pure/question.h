@@ -30,23 +30,6 @@ struct questions {
     struct question items[];
 };
 
-static inline size_t questions_size(size_t count)
-{
-    return sizeof(struct questions) + count * sizeof(struct question);
-}
-
-/* Questions in the memory of another structure, which keeps it until nothing uses the questions. */
-void questions_init(struct questions *ret, const struct question *items, size_t count,
-                    SCNetworkReachabilityReason reason);
-
-/* The memory of questions with one question. */
-struct question_memory {
-    _Alignas(struct questions) char bytes[sizeof(struct questions) + sizeof(struct question)];
-};
-
-/* The only question of a plain target. The questions are in `ret`. */
-struct questions *question_of_address(const struct address *destination, struct question_memory *ret);
-
 /* NULL: no memory. */
 struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason);
 void questions_release(struct questions *questions); /* NULL: does nothing */

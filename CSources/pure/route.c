@@ -24,76 +24,28 @@ static bool get_via_address(const struct attribute *attribute, struct address *r
     return true;
 }
 
-static void parse_metrics(const struct attribute *nest, struct route *route)
-{
-    struct attribute_walk walk = attribute_walk_nest(nest);
-    struct attribute attribute;
-
-    while (attribute_next(&walk, &attribute))
-        if (attribute.type == RTAX_MTU)
-            attribute_u32(&attribute, &route->mtu);
-}
-
-static void parse_cache_info(const struct attribute *attribute, struct route *route)
-{
-    struct rta_cacheinfo info;
-
-    if (attribute->length < sizeof info)
-        return;
-    memcpy(&info, attribute->payload, sizeof info);
-    if (info.rta_expires > 0)
-        route->expires = (uint32_t)info.rta_expires;
-    route->expired = info.rta_expires < 0;
-}
-
-static void parse_attribute(const struct attribute *attribute, struct route *route)
-{
-    switch (attribute->type) {
-    case RTA_TABLE:
-        attribute_u32(attribute, &route->table);
-        break;
-    case RTA_OIF:
-        attribute_u32(attribute, &route->oif);
-        break;
-    case RTA_DST:
-        attribute_address(attribute, route->family, &route->destination);
-        break;
-    case RTA_PREFSRC:
-        attribute_address(attribute, route->family, &route->source);
-        break;
-    case RTA_PRIORITY:
-        attribute_u32(attribute, &route->metric);
-        break;
-    case RTA_GATEWAY:
-        route->has_gateway = attribute_address(attribute, route->family, &route->gateway);
-        break;
-    case RTA_VIA:
-        route->has_gateway = get_via_address(attribute, &route->gateway);
-        break;
-    case RTA_METRICS:
-        parse_metrics(attribute, route);
-        break;
-    case RTA_CACHEINFO:
-        parse_cache_info(attribute, route);
-        break;
-    case RTA_NH_ID:
-        route->has_nexthop_object = true;
-        break;
-    case RTA_MULTIPATH:
-        route->legs = attribute->payload;
-        route->legs_length = attribute->length;
-        break;
-    default:
-        break;
-    }
-}
-
 void route_parse_attributes(struct attribute_walk walk, struct route *route)
 {
-    struct attribute attribute;
+    struct attribute all[RTA_NH_ID + 1], metrics[RTAX_MTU + 1];
+    struct rta_cacheinfo info = { 0 };
 
-    while (attribute_next(&walk, &attribute))
-        parse_attribute(&attribute, route);
+    attributes_parse(walk, all);
+    attributes_parse(attribute_walk_nest(&all[RTA_METRICS]), metrics);
+    if (all[RTA_CACHEINFO].length >= sizeof info)
+        memcpy(&info, all[RTA_CACHEINFO].payload, sizeof info);
+    attribute_u32(&all[RTA_TABLE], &route->table); /* else that of the header */
+    route->oif = attribute_number(&all[RTA_OIF]);
+    route->metric = attribute_number(&all[RTA_PRIORITY]);
+    route->mtu = attribute_number(&metrics[RTAX_MTU]);
+    route->expires = info.rta_expires > 0 ? (uint32_t)info.rta_expires : 0;
+    route->expired = info.rta_expires < 0;
+    attribute_address(&all[RTA_DST], route->family, &route->destination);
+    attribute_address(&all[RTA_PREFSRC], route->family, &route->source);
+    route->has_gateway = attribute_address(&all[RTA_GATEWAY], route->family, &route->gateway) ||
+                         get_via_address(&all[RTA_VIA], &route->gateway);
+    route->has_nexthop_object = all[RTA_NH_ID].payload != NULL;
+    route->legs = all[RTA_MULTIPATH].payload;
+    route->legs_length = all[RTA_MULTIPATH].length;
 }
 
 bool route_next_leg(struct route *route, struct route_leg *ret)

@@ -287,7 +287,7 @@ static void pass_if_expires(struct route_filter *filter)
     add_pass(filter);
 }
 
-/* Passes multicast routes (see route_is_link_multicast), source-specific ones (see kernel/source_routes.h), and those
+/* Passes multicast routes (see route_is_link_multicast), source-specific ones (see kernel/dumps.h), and those
  * with an end. */
 static void pass_special_ipv6(struct route_filter *filter)
 {

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <linux/rtnetlink.h>
 
-#include "kernel/source_routes.h"
+#include "kernel/dumps.h"
 #include "route/address_path.h"
 #include "route/flow_path.h"
 

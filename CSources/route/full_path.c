@@ -13,7 +13,7 @@
 #include <errno.h>
 
 #include "kernel/link_type.h"
-#include "kernel/neighbours.h"
+#include "kernel/dumps.h"
 #include "pure/next_hop.h"
 #include "route/evaluate.h"
 #include "route/shared_socket.h"
@@ -23,27 +23,14 @@
 
 /* ---- WireGuard: such a path is only as good as the path to the peer ---------------------------------------------- */
 
-struct read_link_call {
-    struct wireguard *wireguard;
-    uint32_t index;
-};
-
-static int read_wireguard_link(void *argument)
-{
-    const struct read_link_call *call = argument;
-
-    return wireguard_read(call->wireguard, call->index);
-}
-
 /* Reads the link, unless this round has read it. */
 static int find_wireguard_link(struct netns *netns, struct round_cache *cache, uint32_t index,
                                const struct wireguard_link **ret)
 {
-    struct read_link_call call = { .wireguard = &cache->wireguard, .index = index };
     int error = 0;
 
     if (wireguard_find(&cache->wireguard, index) == NULL)
-        error = netns_run(netns, read_wireguard_link, &call);
+        error = wireguard_read(&cache->wireguard, netns_handle(netns), index);
     *ret = wireguard_find(&cache->wireguard, index);
     return error;
 }
@@ -118,7 +105,7 @@ static int learn_link(struct link_table *links, struct netns *netns, uint32_t in
 {
     const unsigned version = links->version;
     struct link link;
-    const int error = link_type_query_in(netns_handle(netns), index, &link);
+    const int error = link_type_query(netns_handle(netns), index, &link);
 
     if (error == 0)
         link_table_learn(links, &link, version);
@@ -146,39 +133,18 @@ int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct 
 
 /* ---- Next hops -------------------------------------------------------------------------------------------------- */
 
-struct neighbour_call {
-    struct netns *netns;
-    uint32_t index;
-    struct address address;
-    uint16_t state;
-};
-
-static int read_neighbour_in_namespace(void *argument)
-{
-    struct neighbour_call *call = argument;
-
-    return neighbour_socket_query(netns_neighbours(call->netns), true, call->index, &call->address, &call->state);
-}
-
-static int read_neighbour(struct neighbour_call *call)
-{
-    const int error = neighbour_socket_query(netns_neighbours(call->netns), false, call->index, &call->address,
-                                             &call->state);
-
-    return error == EBADF ? netns_run(call->netns, read_neighbour_in_namespace, call) : error;
-}
-
 int full_path_find_next_hop(struct netns *netns, struct path *path)
 {
-    struct neighbour_call call = { .netns = netns, .index = path->index };
+    struct address address;
+    uint16_t state;
     int error;
 
     path->next_hop = kSCNetworkReachabilityNextHopUnknown;
-    if (!next_hop_find(path, &call.address))
+    if (!next_hop_find(path, &address))
         return 0;
-    error = read_neighbour(&call);
+    error = neighbours_query_in(netns_handle(netns), path->index, &address, &state);
     if (error == 0)
-        path->next_hop = next_hop_from_state(call.state);
+        path->next_hop = next_hop_from_state(state);
     return error == EOPNOTSUPP || netlink_is_withheld(error) ? 0 : error;
 }
 

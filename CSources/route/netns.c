@@ -14,7 +14,6 @@
 
 #include "base/list.h"
 #include "base/netns_handle.h"
-#include "kernel/neighbours.h"
 #include "route/shared_socket.h"
 
 struct netns {
@@ -23,7 +22,6 @@ struct netns {
     unsigned references; /* under process_lock */
     struct netns_handle handle;
     atomic_bool hides_peers;
-    struct neighbour_socket neighbours;
     struct shared_socket shared_socket;
 };
 
@@ -35,7 +33,6 @@ static unsigned registry_era; /* a fork's child starts with an empty registry */
 static void netns_free(struct netns *netns)
 {
     shared_socket_close(&netns->shared_socket);
-    neighbour_socket_close(&netns->neighbours);
     netns_handle_close(&netns->handle);
     free(netns);
 }
@@ -50,10 +47,8 @@ static int netns_create(struct netns_id id, struct netns **ret)
     list_init(&netns->node);
     netns->era = process_era();
     netns->references = 1;
-    netns->handle = NETNS_HANDLE_CLOSED;
+    netns->handle.descriptor = DESCRIPTOR_CLOSED;
     error = shared_socket_init(&netns->shared_socket, &netns->handle);
-    if (error == 0 && (error = neighbour_socket_init(&netns->neighbours)) != 0)
-        shared_socket_close(&netns->shared_socket);
     if (error != 0) {
         free(netns);
         return error;
@@ -142,14 +137,9 @@ void netns_release(struct netns *netns)
         netns_free(netns);
 }
 
-struct netns_handle *netns_handle(struct netns *netns)
+const struct netns_handle *netns_handle(const struct netns *netns)
 {
     return &netns->handle;
-}
-
-struct neighbour_socket *netns_neighbours(struct netns *netns)
-{
-    return &netns->neighbours;
 }
 
 struct shared_socket *netns_socket(struct netns *netns)
@@ -157,35 +147,9 @@ struct shared_socket *netns_socket(struct netns *netns)
     return &netns->shared_socket;
 }
 
-/* ---- Calls in the namespace ------------------------------------------------------------------------------------- */
-
-int netns_run(struct netns *netns, int (*run)(void *argument), void *argument)
-{
-    return netns_handle_run(&netns->handle, run, argument);
-}
-
 int netns_enter(struct netns *netns)
 {
     return netns_handle_enter(&netns->handle);
-}
-
-struct open_rtnetlink_call {
-    struct netns *netns;
-    enum rtnetlink_scope scope;
-    struct rtnetlink *rtnetlink;
-};
-
-static int open_rtnetlink_in_namespace(void *argument)
-{
-    const struct open_rtnetlink_call *call = argument;
-
-    return rtnetlink_open(call->rtnetlink, call->scope, &call->netns->handle);
-}
-
-int netns_open_rtnetlink(struct netns *netns, enum rtnetlink_scope scope, struct rtnetlink *ret)
-{
-    return netns_run(netns, open_rtnetlink_in_namespace,
-                     &(struct open_rtnetlink_call){ .netns = netns, .scope = scope, .rtnetlink = ret });
 }
 
 /* ---- WireGuard -------------------------------------------------------------------------------------------------- */

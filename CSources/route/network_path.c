@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/source_routes.h"
+#include "kernel/dumps.h"
+#include "kernel/udp_route.h"
 #include "route/full_path.h"
 #include "route/shared_socket.h"
 
@@ -240,7 +241,7 @@ static int find_no_route(struct network_search *search, const struct route_reque
         refused = refused && means_no_route(errors[i]);
     for (size_t i = 0; i < SAMPLES && refused && error == 0 && source.family == AF_UNSPEC; i++)
         if (requests[i].destination.family == AF_INET6)
-            error = source_routes_choose(search->rtnetlink, &requests[i], &source);
+            error = udp_route_choose_source(search->rtnetlink, &requests[i], &source);
     *ret_none = refused && source.family == AF_UNSPEC;
     return error;
 }
@@ -402,7 +403,7 @@ static int find_over_netlink(struct netns *netns, struct round_cache *cache, con
 {
     struct dependencies ignored;
     struct rtnetlink rtnetlink;
-    int error = netns_open_rtnetlink(netns, RTNETLINK_LINKS, &rtnetlink);
+    int error = rtnetlink_open(&rtnetlink, RTNETLINK_LINKS, netns_handle(netns));
 
     if (error != 0)
         return error;

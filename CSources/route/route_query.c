@@ -17,7 +17,7 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
-#include "kernel/source_routes.h"
+#include "kernel/dumps.h"
 #include "kernel/udp_route.h"
 
 #define TUNNEL_DEPTH 4 /* tunnels inside one another that are followed */
@@ -113,7 +113,7 @@ static bool is_alike_for_udp(struct route_query *query, int error, uint32_t oif)
 static int query_with_source(struct route_query *query, int error, struct route *ret)
 {
     struct route_request request = query->request;
-    int failure = source_routes_choose(query->rtnetlink, &request, &request.source);
+    int failure = udp_route_choose_source(query->rtnetlink, &request, &request.source);
 
     if (failure != 0 || request.source.family == AF_UNSPEC)
         return failure != 0 ? failure : error;

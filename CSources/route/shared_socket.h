@@ -12,18 +12,17 @@
 struct netns_handle;
 
 struct shared_socket {
-    struct netns_handle *netns;
+    const struct netns_handle *netns;
     pthread_mutex_t lock; /* for the fields below */
     bool denied;          /* netlink is denied: use UDP sockets */
     struct rtnetlink rtnetlink;
 };
 
 /* `netns` must outlive the socket. It can be opened after this call. */
-int shared_socket_init(struct shared_socket *shared, struct netns_handle *netns);
+int shared_socket_init(struct shared_socket *shared, const struct netns_handle *netns);
 void shared_socket_close(struct shared_socket *shared);
 
-/* Opens the socket; the calling thread is in the namespace. Without this call, the first question opens it. 0 also if
- * netlink is denied. */
+/* Opens the socket. Without this call, the first question opens it. 0 also if netlink is denied. */
 int shared_socket_open(struct shared_socket *shared);
 
 /* evaluate_questions, or udp_probe_evaluate if netlink is denied. Does not wait for RTNL, except for a question about

@@ -23,6 +23,7 @@ static const struct address udp_samples_ipv6[UDP_SAMPLES] = { { AF_INET6, { 0x40
 
 /* A question, and the interface that it names. */
 struct udp_probe {
+    const struct netns_handle *netns;
     const struct question *question;
     uint32_t oif;     /* 0: any */
     struct link link; /* of oif */
@@ -31,17 +32,17 @@ struct udp_probe {
 /* ---- Interfaces ------------------------------------------------------------------------------------------------- */
 
 /* Opens a socket for ioctls, which work with any family. */
-static int open_any_udp_socket(struct descriptor *ret)
+static int open_any_udp_socket(const struct netns_handle *netns, struct descriptor *ret)
 {
-    const int error = udp_socket_open(AF_INET, ret);
+    const int error = udp_socket_open(netns, AF_INET, ret);
 
-    return error == EAFNOSUPPORT ? udp_socket_open(AF_INET6, ret) : error;
+    return error == EAFNOSUPPORT ? udp_socket_open(netns, AF_INET6, ret) : error;
 }
 
-static int read_link(uint32_t index, struct link *ret)
+static int read_link(const struct netns_handle *netns, uint32_t index, struct link *ret)
 {
     struct descriptor socket;
-    int error = open_any_udp_socket(&socket);
+    int error = open_any_udp_socket(netns, &socket);
 
     if (error != 0)
         return error;
@@ -50,10 +51,10 @@ static int read_link(uint32_t index, struct link *ret)
     return error;
 }
 
-int udp_probe_link_index(const char *name, uint32_t *ret)
+int udp_probe_link_index(const struct netns_handle *netns, const char *name, uint32_t *ret)
 {
     struct descriptor socket;
-    int error = open_any_udp_socket(&socket);
+    int error = open_any_udp_socket(netns, &socket);
 
     *ret = 0;
     if (error != 0)
@@ -82,13 +83,13 @@ static int find_question_interface(struct udp_probe *probe, bool *ret_open, stru
     int error = 0;
 
     if (probe->question->interface[0] != '\0')
-        error = udp_probe_link_index(probe->question->interface, &named);
+        error = udp_probe_link_index(probe->netns, probe->question->interface, &named);
     if (error != 0)
         return error;
     *ret_open = question_choose_interface(probe->question, named, &probe->oif, ret);
     if (!*ret_open || probe->oif == 0)
         return 0;
-    error = read_link(probe->oif, &probe->link);
+    error = read_link(probe->netns, probe->oif, &probe->link);
     if (error == ENODEV)
         *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
     *ret_open = error == 0 && interface_is_usable(&probe->link, ret);
@@ -152,7 +153,7 @@ static bool source_is_refused(const struct udp_probe *probe, const struct addres
     struct descriptor socket;
 
     if (error != EINVAL || !address_is_loopback(&probe->question->local) ||
-        udp_socket_open(destination->family, &socket) != 0)
+        udp_socket_open(probe->netns, destination->family, &socket) != 0)
         return false;
     error = udp_socket_connect(socket.fd, destination, probe->oif, probe->question->flow.remote_port);
     descriptor_close(&socket);
@@ -188,7 +189,7 @@ static int connect_and_evaluate(int fd, const struct udp_probe *probe, const str
 static int probe_address(const struct udp_probe *probe, const struct address *destination, struct path *ret)
 {
     struct descriptor socket;
-    int error = udp_socket_open(destination->family, &socket);
+    int error = udp_socket_open(probe->netns, destination->family, &socket);
 
     if (error == EAFNOSUPPORT && destination->family == AF_INET6) { /* the kernel has no IPv6 */
         *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
@@ -275,7 +276,7 @@ static int check_local_address(const struct udp_probe *probe, const struct addre
     struct address own = { 0 };
     struct descriptor socket;
     bool bound = false;
-    int error = udp_socket_open(address->family, &socket);
+    int error = udp_socket_open(probe->netns, address->family, &socket);
 
     *ret = false;
     if (error != 0)
@@ -290,10 +291,10 @@ static int check_local_address(const struct udp_probe *probe, const struct addre
 }
 
 /* Packets to a local address go over lo: while it is down, none arrives. */
-static int check_loopback(struct path *path)
+static int check_loopback(const struct udp_probe *probe, struct path *path)
 {
     struct link lo;
-    const int error = read_link(LINK_LOOPBACK_INDEX, &lo);
+    const int error = read_link(probe->netns, LINK_LOOPBACK_INDEX, &lo);
 
     if (error == 0)
         (void)interface_is_usable(&lo, path);
@@ -312,7 +313,7 @@ static int apply_local_address(const struct udp_probe *probe, struct path *path)
         return error;
     if (path_is_usable(path))
         path->flags |= kSCNetworkReachabilityFlagsIsLocalAddress;
-    return check_loopback(path);
+    return check_loopback(probe, path);
 }
 
 static int probe_destination(const struct udp_probe *probe, struct path *ret)
@@ -330,9 +331,9 @@ static int probe_destination(const struct udp_probe *probe, struct path *ret)
     return apply_local_address(probe, ret);
 }
 
-static int probe_question(const struct question *question, struct path *ret)
+static int probe_question(const struct netns_handle *netns, const struct question *question, struct path *ret)
 {
-    struct udp_probe probe = { .question = question };
+    struct udp_probe probe = { .netns = netns, .question = question };
     bool is_open, is_local;
     int error = find_question_interface(&probe, &is_open, ret);
 
@@ -358,12 +359,12 @@ static bool is_not_udp(const struct questions *questions)
     return protocol != 0 && protocol != IPPROTO_UDP;
 }
 
-int udp_probe_evaluate(const struct questions *questions, struct path *ret)
+int udp_probe_evaluate(const struct netns_handle *netns, const struct questions *questions, struct path *ret)
 {
     *ret = path_unreachable(questions->reason);
     for (size_t i = 0; i < questions->count; i++) {
         struct path path;
-        const int error = probe_question(&questions->items[i], &path);
+        const int error = probe_question(netns, &questions->items[i], &path);
 
         if (error != 0)
             return error;

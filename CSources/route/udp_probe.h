@@ -12,9 +12,9 @@
 
 /* Like evaluate_questions, in the network namespace of the calling thread. No message announces a change of the
  * path. */
-int udp_probe_evaluate(const struct questions *questions, struct path *ret);
+int udp_probe_evaluate(const struct netns_handle *netns, const struct questions *questions, struct path *ret);
 
 /* Reads the current index of the interface with this name; 0: there is none. Returns 0 or an errno. */
-int udp_probe_link_index(const char *name, uint32_t *ret);
+int udp_probe_link_index(const struct netns_handle *netns, const char *name, uint32_t *ret);
 
 #endif

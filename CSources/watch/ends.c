@@ -42,8 +42,7 @@ static uint32_t earlier_ticks(uint32_t a, uint32_t b)
 
 static bool route_may_expire(const struct path_watch *watch)
 {
-    struct question_memory memory;
-    const struct questions *questions = path_watch_questions(watch, &memory);
+    const struct questions *questions = watch->questions;
 
     for (size_t i = 0; i < questions->count; i++)
         if (questions->items[i].destination.family != AF_INET)

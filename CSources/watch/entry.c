@@ -153,12 +153,13 @@ static bool has_default_path(const struct questions *questions)
 static void set_keys(struct store *store, struct entry *entry, struct path_watch *watch, struct address outer)
 {
     struct entry_keys *keys = &entry->keys;
-    const struct questions *questions = watch != NULL ? watch->questions : NULL;
+    const bool plain = watch != NULL && watch->plain;
+    const struct questions *questions = watch != NULL && !plain ? watch->questions : NULL;
     const struct address local = watch == NULL ? entry->route->group.local : (struct address){ 0 };
     const size_t count = count_addresses(questions, &outer) + (local.family != AF_UNSPEC);
 
     remove_keys(store, entry);
-    if (watch != NULL && questions == NULL)
+    if (plain)
         take_member_key(store, entry, watch);
     if (count > 0)
         keys->items = calloc(count, sizeof *keys->items);

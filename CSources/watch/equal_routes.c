@@ -5,7 +5,7 @@
 
 #include <linux/rtnetlink.h>
 
-#include "kernel/first_routes.h"
+#include "kernel/dumps.h"
 
 static bool has_metric(const struct equal_route *item, const struct route *route)
 {

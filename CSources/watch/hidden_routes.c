@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "kernel/neighbours.h"
+#include "kernel/dumps.h"
 
 #define SHARE 100 /* the part of a processor for reading neighbours: one of so many */
 

@@ -9,7 +9,7 @@
 
 #include <linux/rtnetlink.h>
 
-#include "kernel/source_routes.h"
+#include "kernel/dumps.h"
 
 /* The kernel chooses a leg whose gateway responds. */
 static void hold_legs(struct monitor *monitor, const struct route *route)

@@ -9,9 +9,7 @@
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 
-#include "kernel/neighbours.h"
-#include "kernel/routing_policy.h"
-#include "kernel/source_routes.h"
+#include "kernel/dumps.h"
 #include "pure/next_hop.h"
 #include "pure/path.h"
 #include "route/full_path.h"
@@ -195,7 +193,7 @@ static bool is_refusal_final(const struct monitor *monitor, const struct match *
 /* If netlink is denied, nothing is known of rules. */
 static int settle_flow(struct rtnetlink *rtnetlink, const struct questions *questions, struct path *path)
 {
-    const int error = routing_policy_find_selectors(rtnetlink);
+    const int error = rules_find_selectors(rtnetlink);
 
     path->flow_unsettled = false;
     if (error == 0 && questions_are_incomplete(questions, path, rtnetlink->rules.selectors))
@@ -289,7 +287,7 @@ static int find_link(struct monitor *monitor, const struct inquiry *inquiry, con
     *ret = BUCKET_ANY_LINK;
     if (!inquiry->can_share || (pair && (path->source_index == 0 || path->source_index != path->index)))
         return 0;
-    if (is_ipv6 && source_routes_are_possible(&monitor->rtnetlink)) {
+    if (is_ipv6 && monitor->rtnetlink.source_routes != SOURCE_ROUTES_NONE) {
         if (depends_on_no_link(path) && !pair)
             *ret = BUCKET_ADDRESS;
         return 0;
@@ -357,7 +355,7 @@ static bool is_last_table_empty(struct monitor *monitor, uint8_t family)
 {
     if (family != AF_INET)
         return !can_have_unused_route(monitor);
-    return monitor->shares == SHARING_ALL && routing_policy_default_table_is_empty(&monitor->rtnetlink);
+    return monitor->shares == SHARING_ALL && default_table_is_empty(&monitor->rtnetlink);
 }
 
 /* The cause is the local address, which all pairs of a group have. */
@@ -444,13 +442,13 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
 static bool begins_with_match(const struct monitor *monitor, const struct path_watch *watch)
 {
     return watch->can_share && monitor_shares(monitor, watch) &&
-           (path_watch_destination(watch).family != AF_INET6 || monitor->rtnetlink.source_routes != SOURCE_ROUTES_SOME);
+           (watch->questions->items[0].destination.family != AF_INET6 ||
+            monitor->rtnetlink.source_routes != SOURCE_ROUTES_SOME);
 }
 
 bool reply_first_request(const struct monitor *monitor, const struct path_watch *watch, struct route_request *ret)
 {
-    struct question_memory memory;
-    const struct questions *questions = path_watch_questions(watch, &memory);
+    const struct questions *questions = watch->questions;
 
     if (!watch->can_share && (questions->count != 1 || !question_is_plain(&questions->items[0])))
         return false;

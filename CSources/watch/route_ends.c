@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "kernel/first_routes.h"
-#include "kernel/routing_policy.h"
+#include "kernel/dumps.h"
 
 #define DATAGRAM_LIMIT 8
 
@@ -164,12 +163,10 @@ static void read_routes(struct route_ends *ends, struct rtnetlink *rtnetlink)
 
 void route_ends_require(struct route_ends *ends, struct rtnetlink *rtnetlink)
 {
-    bool is_standard;
+    struct rules rules;
 
-    if (rtnetlink->netns == NULL)
-        return;
-    (void)routing_policy_family_is_standard(rtnetlink, AF_INET6, &is_standard);
-    if (is_standard)
+    (void)rules_read(rtnetlink, AF_INET6, &rules);
+    if (rules.is_standard)
         route_ends_clear(ends);
     else if (!ends->known)
         read_routes(ends, rtnetlink);

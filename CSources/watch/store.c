@@ -120,7 +120,7 @@ int store_isolate(struct store *store, struct path_watch *watch)
         return 0;
     if (!entry_move_to_own(store, watch))
         return ENOMEM;
-    if (watch->questions != NULL)
+    if (!watch->plain)
         address_tree_remove(&store->members, &watch->key.address);
     watch->can_share = false; /* so the address of a plain one stays in the tree of keys */
     store->sharers--;

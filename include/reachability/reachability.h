@@ -101,14 +101,10 @@
  *   alive. If a later call needs a new socket there, and the process may not use setns(2), the call fails with EPERM.
  * Fork. A child can create and use its own targets and loops. It can retain and release inherited targets and loops;
  *   other calls on these fail with ECHILD. The memory of inherited scheduled targets stays until the child ends. The
- *   parent is not affected. All descriptors are closed on exec. All this holds for children of clone(2) and _Fork(3),
- *   too, since Linux 4.14, but their inherited descriptors stay open until exec.
- * Closed descriptors. A program may close descriptors that are not its own (closefrom(3)), and get their numbers for
- *   other files. The library does not use these files. Targets that are not scheduled, and run loops, open other
- *   descriptors with the next call; SCRunLoopGetFileDescriptor then returns the new one. A target on a scheduler keeps
- *   its last flags until SetScheduler(NULL) and SetScheduler are called. A target of another network namespace than the
- *   thread's fails with EBADF until a thread in its namespace has used it. Close no descriptor while another thread is
- *   inside a call.
+ *   parent is not affected. All descriptors are closed on exec. Children of clone(2) and _Fork(3), which run no fork
+ *   handlers, must not call the library.
+ * Closed descriptors. A program that closes descriptors that are not its own (closefrom(3)) must not use the library
+ *   after that. The library closes no file of the program's that has got the number of such a descriptor.
  * User. Policy rules for users (uidrange) are those of the effective user, as for a new socket. After setuid(2) or
  *   seteuid(2), a scheduled target is evaluated for the new user when its run loop is driven next, or, on a scheduler,
  *   at the latest at the next change of the network.
@@ -808,9 +804,9 @@ SC_REFINED SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachab
  * thread or queue. perform may be called on any thread. Each target has at most one `work` waiting, so its callbacks
  * never overlap.
  *
- * `work` makes the callback. It is always safe to run: after the target is unscheduled, and when it is run again, it
- * does nothing. If perform runs it directly, the callback is made on the library's thread. If it is never run, the
- * target gets no more callbacks, and the memory of this one `work` is never freed.
+ * `work` makes the callback. After the target is unscheduled, it does nothing. If perform runs it directly, the
+ * callback is made on the library's thread. If it is never run, the target gets no more callbacks, and the memory of
+ * this one `work` is never freed.
  */
 typedef struct {
     long version; /* 0 */

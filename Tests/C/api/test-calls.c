@@ -574,8 +574,6 @@ static void run_handed_work(void)
     if (!queue_take(&shared.handed, &work))
         return;
     work.run(work.argument);
-    if (draw(4) == 0)
-        work.run(work.argument);
 }
 
 /* Returns whether the reference was taken over. */

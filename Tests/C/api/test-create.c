@@ -696,18 +696,6 @@ TEST(a_shortage_of_descriptors_is_an_errno)
     assert_true(all_went_well);
 }
 
-/* Some daemons close all descriptors. */
-TEST(old_and_new_targets_work_after_the_program_has_closed_all_descriptors)
-{
-    const struct descriptors open = descriptors_now();
-    SCNetworkReachabilityRef target = expect_target("198.51.100.7");
-    descriptors_close_others(&open);
-    EXPECT(target, 0, NoRoute);
-    EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
-    SCNetworkReachabilityRelease(target);
-    descriptors_expect(&open);
-}
-
 TEST_WITH(NULL, NULL, all_targets_have_one_type)
 {
     assert_true(SCNetworkReachabilityGetTypeID() != 0);

@@ -33,7 +33,7 @@ static SCNetworkReachabilityFlags flags_while_all_is_locked(SCNetworkReachabilit
 
     query.target = target;
     assert_int_equal(sem_init(&query.returned, 0, 0), 0);
-    assert_non_null(target_require_state(self));
+    assert_non_null(self);
     target_lock(self);
     if (loop != NULL)
         runloop_lock(loop);

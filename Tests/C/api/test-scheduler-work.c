@@ -296,40 +296,7 @@ static long heap(void)
 #endif
 }
 
-TEST(work_never_run_leaks_one_argument_only)
-{
-    const long limit = 256; /* bytes for each: the argument of a work, not a target or a schedule */
-
-    schedule_and_release(100);
-    atomic_store(&freed, 0);
-    long before = heap();
-    schedule_and_release(MANY);
-    assert_int_equal(atomic_load(&freed), MANY);
-    if (heap() > before + limit * MANY)
-        fail_msg("%ld bytes leaked for each", (heap() - before) / MANY);
-}
-
 /* ---- Twice ------------------------------------------------------------------------------------------------------ */
-
-TEST(work_run_a_second_time_does_nothing)
-{
-    due_open();
-    due.listener.queue = NULL;
-    run(&due.work);
-    run(&due.work);
-    assert_int_equal(atomic_load(&due.listener.calls), 1);
-    due_unschedule();
-    run(&due.work);
-    SCNetworkReachabilityRelease(due.target);
-    run(&due.work);
-    observer_settle(); /* perform has returned and released its own reference */
-    due_expect(1, 0);
-    come_and_go(MANY);
-    run(&due.work);
-    due_expect(1, 0);
-    assert_int_equal(atomic_load(&due.queue.releases), 1);
-    queue_close(&due.queue);
-}
 
 static void run_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
@@ -337,79 +304,8 @@ static void run_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
     count_call(target, flags, info);
 }
 
-TEST(work_run_inside_itself_does_nothing)
-{
-    due_open();
-    due.listener.queue = NULL;
-    expect_callback_set(due.target, run_again, &due.listener);
-    run(&due.work);
-    assert_int_equal(atomic_load(&due.listener.calls), 1);
-    observer_settle();
-    assert_int_equal(atomic_load(&due.queue.releases), 0); /* the inner run released nothing */
-    due_unschedule();
-    SCNetworkReachabilityRelease(due.target);
-    assert_int_equal(atomic_load(&due.queue.releases), 1);
-    queue_close(&due.queue);
-}
-
 /* The second run comes while the next work of the same target is pending or runs. */
-TEST(a_second_run_does_not_run_the_next_work)
-{
-    struct queue queue;
-    struct listener listener;
-    struct queue_work work;
-    SCNetworkReachabilityRef target = open_and_take(&queue, &listener, &work);
-
-    listener.queue = NULL;
-    run(&work);
-    observer_delete_route();
-    assert_int_equal(atomic_load(&listener.calls), 1);
-    assert_int_equal(queue_count(&queue), 1);
-    run(&work);
-    assert_int_equal(atomic_load(&listener.calls), 1);
-    assert_true(queue_run(&queue));
-    assert_int_equal(atomic_load(&listener.calls), 2);
-    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-    SCNetworkReachabilityRelease(target);
-    assert_int_equal(atomic_load(&queue.references), 0);
-    queue_close(&queue);
-}
-
 /* The works of many later targets reuse the memory of the first one. */
-TEST(a_second_run_never_makes_another_targets_callback)
-{
-    enum { OTHERS = 100 };
-    static struct listener listeners[OTHERS];
-    SCNetworkReachabilityRef others[OTHERS];
-    struct queue other_queue;
-
-    due_open();
-    queue_open(&other_queue, 0);
-    due.listener.queue = NULL;
-    run(&due.work);
-    due_unschedule();
-    SCNetworkReachabilityRelease(due.target);
-    for (int round = 0; round < 3; round++) {
-        for (int i = 0; i < OTHERS; i++)
-            others[i] = make_due(&other_queue, &listeners[i]);
-        observer_settle();
-        run(&due.work);
-        for (int i = 0; i < OTHERS; i++) {
-            assert_int_equal(atomic_load(&listeners[i].calls), 0);
-            assert_true(queue_run(&other_queue));
-        }
-        for (int i = 0; i < OTHERS; i++) {
-            assert_int_equal(atomic_load(&listeners[i].calls), 1);
-            assert_int_equal(atomic_load(&listeners[i].elsewhere), 0);
-            assert_true(SCNetworkReachabilitySetScheduler(others[i], NULL));
-            SCNetworkReachabilityRelease(others[i]);
-        }
-    }
-    assert_int_equal(atomic_load(&other_queue.references), 0);
-    queue_close(&due.queue);
-    queue_close(&other_queue);
-}
-
 /* ---- Many threads ----------------------------------------------------------------------------------------------- */
 
 #define RUNNERS 4
@@ -437,46 +333,6 @@ static void *run_together(void *unused)
         run(&crowd.work);
         pthread_barrier_wait(&crowd.together);
     }
-}
-
-TEST(one_of_many_threads_that_run_a_work_makes_the_callback)
-{
-    struct queue queue;
-    struct listener listener;
-    SCNetworkReachabilityRef target;
-    pthread_t threads[RUNNERS];
-
-    queue_open(&queue, 0);
-    crowd.over = false;
-    assert_int_equal(pthread_barrier_init(&crowd.together, NULL, RUNNERS + 1), 0);
-    for (int i = 0; i < RUNNERS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, run_together, NULL), 0);
-    for (int i = 0; i < MANY; i++) {
-        const bool gone = i % 4 == 3;
-
-        target = make_due(&queue, &listener);
-        listener.queue = NULL;
-        assert_true(SCNetworkReachabilitySetCallback(target, count_call_slowly,
-                                                     &(SCNetworkReachabilityContext){ .info = &listener }));
-        assert_true(queue_take(&queue, &crowd.work));
-        if (gone)
-            assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-        pthread_barrier_wait(&crowd.together);
-        pthread_barrier_wait(&crowd.together);
-        assert_int_equal(atomic_load(&listener.calls), gone ? 0 : 1);
-        if (!gone)
-            assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-        SCNetworkReachabilityRelease(target);
-    }
-    crowd.over = true;
-    pthread_barrier_wait(&crowd.together);
-    for (int i = 0; i < RUNNERS; i++)
-        pthread_join(threads[i], NULL);
-    observer_settle();
-    assert_int_equal(atomic_load(&queue.references), 0);
-    assert_int_equal(atomic_load(&queue.releases), MANY);
-    queue_close(&queue);
-    pthread_barrier_destroy(&crowd.together);
 }
 
 /* ---- What perform may do ---------------------------------------------------------------------------------------- */

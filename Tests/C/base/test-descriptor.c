@@ -280,24 +280,6 @@ TEST_EACH(releasing_closes_no_file_with_the_number_of_a_closed_descriptor, files
     descriptors_close_others(&before);
 }
 
-TEST(a_loop_closes_no_descriptor_of_a_later_loop_that_has_its_numbers)
-{
-    SCRunLoopRef first = SCRunLoopCreate(), second;
-    const int number = SCRunLoopGetFileDescriptor(first);
-
-    descriptors_close_others(&before);
-    second = SCRunLoopCreate();
-    assert_int_equal(SCRunLoopGetFileDescriptor(second), number);
-    if (child_begin()) {
-        descriptors_expect(&before);
-        child_end();
-    }
-    SCRunLoopRelease(first);
-    assert_int_equal(SCRunLoopPerform(second, 0), 0);
-    SCRunLoopRelease(second);
-    descriptors_expect(&before);
-}
-
 TEST_BY(child_run, a_sandbox_that_refuses_marks_leaks_nothing)
 {
     struct uses uses;

@@ -1115,12 +1115,9 @@ TEST(work_queued_before_a_fork_does_nothing_in_the_child)
             const int calls = receiver.calls;
 
             receiver.work(receiver.argument);
-            receiver.work(receiver.argument);
             assert_int_equal(receiver.calls, calls);
             expect_inherited(&receiver);
             expect_fresh_start(2);
-            receiver.work(receiver.argument);
-            assert_int_equal(receiver.calls, calls);
             call_everything_and_release(&receiver);
             child_end();
         }
@@ -1449,11 +1446,24 @@ static int forks(void)
     return unit_is_under("valgrind") ? 4 : 150;
 }
 
+static int count_open(const struct descriptors *descriptors)
+{
+    int count = 0;
+
+    for (int fd = 0; fd <= descriptors->highest; fd++)
+        count += descriptors->open[fd];
+    return count;
+}
+
+#define STORM_THREADS 6
+
+/* Each other thread may just have got a descriptor from the kernel: the child keeps that one. */
 static void live_in_a_storm(unsigned number)
 {
+    const struct descriptors inherited = descriptors_now();
     pid_t grandchild;
 
-    descriptors_expect(&before);
+    assert_in_range(count_open(&inherited) - count_open(&before), 0, STORM_THREADS + 1); /* and the library's */
     expect_target_refused(storm.queried);
     expect_target_refused(storm.watched);
     expect_loop_refused(storm.loop);
@@ -1463,7 +1473,7 @@ static void live_in_a_storm(unsigned number)
     SCRunLoopRelease(storm.loop);
     expect_fresh_start(number);
     if (number % 10 == 0 && child_fork(&grandchild)) {
-        descriptors_expect(&before);
+        descriptors_expect(&inherited);
         expect_fresh_start(number);
         child_end();
     }
@@ -1490,11 +1500,11 @@ static void *fork_in_a_storm(void *first_number)
 
 TEST_WITH(NULL, NULL, a_child_forked_in_a_storm_of_calls_starts_afresh)
 {
-    static void *(*const bodies[])(void *) = {
+    static void *(*const bodies[STORM_THREADS])(void *) = {
         query_repeatedly, drive_storm, create_and_release, create_and_release_abroad, create_and_release_on_schedulers,
         change_routes
     };
-    pthread_t threads[sizeof bodies / sizeof bodies[0]], forkers[FORKERS];
+    pthread_t threads[STORM_THREADS], forkers[FORKERS];
 
     require_running_threads();
     begin();

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The first routes of a table: no long one is read to its end, and the socket for requests can be used again. */
-#include <sys/resource.h>
-#include <sys/stat.h>
-
-#include "kernel/first_routes.h"
+#include "kernel/dumps.h"
 #include "route/netns.h"
 #include "support/test.h"
 
@@ -17,7 +14,7 @@ static void begin(void)
     namespace_require_pair();
     namespace_ip("route add default via 192.0.2.1");
     unit_check(netns_current(&netns), "netns_current");
-    unit_check(netns_open_rtnetlink(netns, RTNETLINK_ALL, &rtnetlink), "netns_open_rtnetlink");
+    unit_check(rtnetlink_open(&rtnetlink, RTNETLINK_ALL, netns_handle(netns)), "netns_open_rtnetlink");
 }
 
 static void end(void)
@@ -51,33 +48,20 @@ static bool count_route(void *info, const struct route *route)
     return route->destination.bytes[0] == 0;
 }
 
-static ino_t socket_number(void)
-{
-    struct stat status;
-
-    unit_check(fstat(rtnetlink.requests.socket.fd, &status), "fstat");
-    return status.st_ino;
-}
-
-/* Reads the default route and the next one. Returns whether the socket is another one then. */
-static bool read_two_routes(void)
+/* Reads the default route and the next one. No descriptor is left open, and the socket for requests is not used:
+ * nothing of a dump is in it, and another one can begin. */
+static void expect_two_routes(void)
 {
     const struct first_routes what = { .family = AF_INET, .table = RT_TABLE_MAIN, .datagrams = 1 };
-    const ino_t before = socket_number();
+    const struct descriptors before = descriptors_now();
     unsigned count = 0;
     enum first_routes_end how;
+    char bytes[64];
 
     assert_int_equal(first_routes_read(&rtnetlink, &what, count_route, &count, &how), 0);
     assert_int_equal(how, FIRST_ROUTES_MORE);
     assert_int_equal(count, 2);
-    return socket_number() != before;
-}
-
-/* Nothing of the dump is left, and another one can begin. */
-static void expect_usable(void)
-{
-    char bytes[64];
-
+    descriptors_expect(&before);
     assert_int_equal(netlink_receive(&rtnetlink.requests, bytes, sizeof bytes), 0);
     assert_int_equal(rtnetlink_read_links(&rtnetlink), 0);
     assert_non_null(link_table_find(&rtnetlink.links, 1));
@@ -86,30 +70,11 @@ static void expect_usable(void)
 TEST(a_short_table_leaves_the_socket_for_requests)
 {
     add_routes(FEW);
-    assert_false(read_two_routes());
-    expect_usable();
+    expect_two_routes();
 }
 
 TEST(a_long_table_is_not_read_to_its_end)
 {
     add_routes(MANY);
-    assert_true(read_two_routes());
-    expect_usable();
-    assert_true(rtnetlink_is_ours(&rtnetlink));
-}
-
-TEST(the_only_socket_is_kept_if_no_other_can_be_made)
-{
-    struct rlimit limit;
-
-    add_routes(MANY);
-    unit_check(getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
-    struct rlimit none = limit;
-    none.rlim_cur = (rlim_t)dup(0); /* the number of the next descriptor */
-    close((int)none.rlim_cur);
-    unit_check(setrlimit(RLIMIT_NOFILE, &none), "setrlimit");
-    assert_false(read_two_routes());
-    unit_check(setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
-    expect_usable();
-    assert_true(rtnetlink_is_ours(&rtnetlink));
+    expect_two_routes();
 }

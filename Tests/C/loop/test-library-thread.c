@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "api/schedule.h"
+#include "api/target.h"
 #include "support/observer.h"
 #include "support/queue.h"
 #include "support/test.h"
@@ -81,7 +81,7 @@ static void expect_waiting_thread(SCNetworkReachabilityRef target)
     const double end = watcher_now() + TIME_LIMIT;
     pid_t thread = 0;
 
-    assert_true(idle_await(target->state->schedules->loop));
+    assert_true(idle_await(target->schedules->loop));
     assert_true(await_threads(1, &thread));
     while (!idle_thread_waits(thread)) {
         assert_true(watcher_now() < end);
@@ -505,41 +505,6 @@ static int make_namespace(int home)
     namespace_go(home);
     namespace_ip("link set dev d netns /proc/%d/fd/%d", (int)getpid(), fd);
     return fd;
-}
-
-TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_a_namespace_that_the_main_thread_visited)
-{
-    const int home = namespace_keep();
-    const int visited = make_namespace(home);
-    SCNetworkReachabilityRef target = expect_target("127.0.0.1"), other = expect_target("127.0.0.1");
-    struct queue queue, other_queue;
-    struct writer writer;
-
-    assert_int_equal(writer_open(&writer), 0);
-    queue_open(&queue, 0);
-    queue_open(&other_queue, 0);
-    assert_true(queue_set(&other_queue, other));
-    assert_true(SCNetworkReachabilitySetCallback(target, ignore_call, NULL));
-    assert_true(queue_set(&queue, target));
-    namespace_go(visited);
-    close(visited);
-    assert_true(SCNetworkReachabilitySetScheduler(other, NULL)); /* wakes the thread */
-    for (unsigned long i = 1; i <= 2; i++) {
-        /* After the second perform it is certain that the thread has waited since the main thread is here. */
-        assert_int_equal(writer_link_up(&writer, 1, i == 2), 0);
-        queue_await(&queue, i);
-        assert_true(queue_run(&queue));
-    }
-    expect_waiting_thread(target);
-    namespace_go(home);
-    namespace_await_gone("c");
-    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-    SCNetworkReachabilityRelease(other);
-    SCNetworkReachabilityRelease(target);
-    queue_close(&other_queue);
-    queue_close(&queue);
-    writer_close(&writer);
-    close(home);
 }
 
 static struct {

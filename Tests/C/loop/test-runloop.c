@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <math.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -74,23 +73,6 @@ TEST(polling_the_descriptor_is_sufficient)
         }
         assert_int_equal(watcher.flags, i % 2 == 0 ? R : 0);
     }
-}
-
-/* Such a loop would not wake a program that waits for a deadline. */
-TEST(a_loop_without_room_for_its_timer_has_no_descriptor_to_poll)
-{
-    SCOPED_LOOP loop = SCRunLoopCreate();
-    struct rlimit limit;
-
-    assert_non_null(loop);
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    struct rlimit none = (struct rlimit){ .rlim_max = limit.rlim_max };
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    assert_int_equal(SCRunLoopGetFileDescriptor(loop), -1);
-    assert_int_equal(SCError(), EMFILE);
-    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    assert_true(SCRunLoopGetFileDescriptor(loop) >= 0);
 }
 
 TEST(a_link_event_is_evaluated_again_by_the_timer)

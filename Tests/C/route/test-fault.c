@@ -146,47 +146,6 @@ TEST(a_kernel_without_ipv6_has_no_ipv6_route)
     faults_send = NULL;
 }
 
-static struct descriptors programs; /* not the library's */
-static SCNetworkReachabilityRef other_target;
-
-/* After the rules of IPv4 were read, one is added, and the socket that would get the message is closed. Another call
- * opens the next one. */
-static ssize_t send_and_close_others(int fd, const void *bytes, size_t length, int flags)
-{
-    const ssize_t sent = send(fd, bytes, length, flags);
-    const struct nlmsghdr *header = bytes;
-    const struct rtgenmsg *request = NLMSG_DATA(header);
-
-    if (header->nlmsg_type == RTM_GETRULE && request->rtgen_family == AF_INET6) {
-        faults_send = NULL;
-        namespace_ip("rule add ipproto tcp dport 443 prohibit");
-        programs.open[fd] = true;
-        descriptors_close_others(&programs);
-        assert_int_equal(expect_flags_of(other_target), R);
-    }
-    return sent;
-}
-
-static const struct opening_row {
-    const char *name;
-    unsigned before; /* how often the socket was opened again before that */
-} opening_rows[] = { { "first", 0 }, { "after_many", 40 } };
-
-TEST_EACH(rules_that_were_read_before_the_socket_was_opened_are_read_again, opening_rows)
-{
-    descriptors_read(&programs);
-    SCOPED_TARGET target = expect_target("198.51.100.1"), other = expect_target("198.51.100.2");
-    other_target = other;
-    for (unsigned i = 0; i < row->before; i++) {
-        descriptors_close_others(&programs);
-        assert_int_equal(expect_flags_of(other), R);
-    }
-    faults_send = send_and_close_others;
-    (void)expect_path_of(target);
-    assert_null(faults_send);
-    assert_int_equal(expect_path_of(target).flow, kSCNetworkReachabilityFlowIncomplete);
-}
-
 TEST(lost_messages_before_a_reply_do_no_harm)
 {
     SCOPED_TARGET target = expect_target("198.51.100.1");
@@ -583,7 +542,7 @@ TEST_WITH(NULL, NULL, an_interrupted_dump_is_repeated)
     int links = 0;
 
     begin_many();
-    assert_int_equal(netlink_open_requests(&netlink), 0);
+    assert_int_equal(netlink_open_requests(NULL, &netlink), 0);
     message_put_link_dump(request);
     assert_int_equal(netlink_exchange(&netlink, header, buffer, count, &links), EAGAIN);
     assert_int_equal(changed, 1);
@@ -604,7 +563,7 @@ TEST_WITH(NULL, NULL, a_datagram_that_does_not_fit_is_an_error)
 
     begin_many();
     faults_send = NULL;
-    assert_int_equal(netlink_open_requests(&netlink), 0);
+    assert_int_equal(netlink_open_requests(NULL, &netlink), 0);
     assert_int_equal(netlink_send(&netlink, request, message_put_link_dump(request)), 0);
     assert_int_equal(netlink_receive(&netlink, buffer, 64), -EMSGSIZE);
     netlink_close(&netlink);
@@ -616,7 +575,7 @@ TEST_WITH(NULL, NULL, new_links_during_a_query_do_not_delay_it)
     struct link bridge;
 
     begin_many();
-    assert_int_equal(link_type_query(if_nametoindex("bridge0"), &bridge), 0);
+    assert_int_equal(link_type_query(NULL, if_nametoindex("bridge0"), &bridge), 0);
     assert_true(changed > 0);
     assert_true(bridge.carried);
     assert_int_equal(bridge.type, kSCNetworkReachabilityInterfaceTypeVirtual);
@@ -650,7 +609,7 @@ TEST(a_lack_of_resources_is_an_error)
         uint32_t size = 7;
 
         faults_arm(&rows[i].fault);
-        assert_int_equal(sock_diag_udp_send_buffer(51820, &size), rows[i].error);
+        assert_int_equal(sock_diag_udp_send_buffer(NULL, 51820, &size), rows[i].error);
         assert_non_null(faults_disarm());
         assert_int_equal(size, rows[i].error == 0 ? 0 : 7);
     }
@@ -739,39 +698,6 @@ TEST(mounts_are_watched_later_after_a_lack_of_memory)
         assert_true(watcher.calls > 0);
         watcher_stop(&watcher);
         watcher_stop(&first);
-    }
-}
-
-/* The program has closed the loop's epoll set. The last descriptor that is added to another is that for mounts. */
-static void repair_without_mounts(struct watcher *watcher, int error)
-{
-    bool struck = false;
-
-    for (unsigned nth = 16; nth > 0 && !struck; nth--) {
-        assert_int_equal(close(SCRunLoopGetFileDescriptor(watcher->loop)), 0);
-        faults_arm(&(struct fault){ .function = "epoll_ctl", .error = error, .nth = nth });
-        assert_int_equal(watcher_pass(watcher), 0);
-        struck = faults_disarm() != NULL;
-    }
-    assert_true(struck);
-}
-
-TEST(a_loop_is_repaired_though_mounts_cannot_be_watched)
-{
-    for (size_t i = 0; i < sizeof mount_errors / sizeof mount_errors[0]; i++) {
-        struct watcher watcher;
-
-        etc_require("192.0.2.1");
-        etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
-        watcher_schedule(&watcher, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork));
-        assert_true(idle_perform(watcher.loop) >= 0);
-        watcher.calls = 0;
-        repair_without_mounts(&watcher, mount_errors[i]);
-        etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
-        assert_true(idle_perform(watcher.loop) >= 0);
-        assert_int_equal(watcher.calls, mount_errors[i] == EPERM ? 0 : 1);
-        etc_unmount(ETC_RESOLV_CONF);
-        watcher_stop(&watcher);
     }
 }
 

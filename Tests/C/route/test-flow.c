@@ -175,7 +175,7 @@ TEST(the_reply_about_one_port_is_no_reply_about_another)
     struct message reply;
 
     another.flow.remote_port++;
-    unit_check(netlink_open_requests(&netlink), "netlink_open_requests");
+    unit_check(netlink_open_requests(NULL, &netlink), "netlink_open_requests");
     unit_check(query_batch_send(batch, &netlink, false, 0, &one, 1), "query_batch_send");
     assert_false(query_batch_take(batch, &another, &reply));
     assert_true(query_batch_take(batch, &one, &reply));
@@ -187,8 +187,7 @@ TEST(the_reply_about_one_port_is_no_reply_about_another)
 TEST(no_query_has_ecn)
 {
     SCOPED_TARGET target = target_of(&(struct flow_case){ .remote = FAR4, .class = 0x13 });
-    struct question_memory memory;
-    struct questions *questions = target_retain_questions((struct SCNetworkReachability *)(uintptr_t)target, &memory);
+    struct questions *questions = target_retain_questions((struct SCNetworkReachability *)(uintptr_t)target);
 
     assert_int_equal(questions->items[0].flow.traffic_class, 0x10);
     questions_release(questions);

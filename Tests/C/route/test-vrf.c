@@ -123,7 +123,7 @@ WRAP(int, rtnetlink_link_index, struct rtnetlink *handle, const char *name, uint
     return 0;
 }
 
-WRAP(int, source_routes_choose, struct rtnetlink *handle, const struct route_request *request, struct address *ret)
+WRAP(int, udp_route_choose_source, struct rtnetlink *handle, const struct route_request *request, struct address *ret)
 {
     (void)handle, (void)request;
     *ret = has_default ? make(SOURCE) : (struct address){ 0 };

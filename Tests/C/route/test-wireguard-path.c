@@ -20,8 +20,9 @@ static uint32_t send_buffer; /* of the socket that is here on the port of each l
 static int socket_error;
 static int tuns[3]; /* descriptors; 0: none */
 
-WRAP(int, genetlink_open, const char *name, struct genetlink *ret)
+WRAP(int, genetlink_open, const struct netns_handle *netns, const char *name, struct genetlink *ret)
 {
+    (void)netns;
     assert_string_equal(name, WG_GENL_NAME);
     *ret = GENETLINK_CLOSED;
     return 0;
@@ -37,8 +38,9 @@ WRAP(bool, link_is_wireguard, const struct link *link)
     return strncmp(link->name, "wg", 2) == 0;
 }
 
-WRAP(int, sock_diag_udp_send_buffer, uint16_t port, uint32_t *ret)
+WRAP(int, sock_diag_udp_send_buffer, const struct netns_handle *netns, uint16_t port, uint32_t *ret)
 {
+    (void)netns;
     assert_in_range(port, FIRST_PORT, FIRST_PORT + 100);
     socket_reads++;
     if (socket_error == 0)

@@ -56,7 +56,6 @@ static const struct {
     [DENIAL_IPV6] = { "ipv6", { NO_SOCKET(AF_INET6, EAFNOSUPPORT) } },
     [DENIAL_INTERNET] = { "internet", { NO_SOCKET(AF_INET, EPERM), NO_SOCKET(AF_INET6, EPERM) } },
     [DENIAL_MARKS] = { "marks", { { SYS_fcntl, 1, F_SETSIG, EPERM } } },
-    [DENIAL_CLEARING] = { "clearing", { { SYS_madvise, 2, MADV_WIPEONFORK, EPERM } } },
     [DENIAL_DEVICE_GONE] = { "device-gone", { { SYS_setsockopt, 2, SO_BINDTODEVICE, ENODEV } } },
     [DENIAL_DEVICE] = { "device",
                         { { SYS_setsockopt, 2, SO_BINDTODEVICE, EPERM },

@@ -31,7 +31,6 @@ enum denial {
     DENIAL_INTERNET,    /* no socket at all */
     DENIAL_DEVICE,      /* SO_BINDTODEVICE and SO_BINDTOIFINDEX, as kernels before 5.7 refuse them */
     DENIAL_MARKS,       /* fcntl(2), F_SETSIG */
-    DENIAL_CLEARING,    /* madvise(2), MADV_WIPEONFORK: Linux before 4.14 */
     DENIAL_DEVICE_GONE, /* the same option fails as if the interface had just been deleted */
     DENIALS
 };

@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "loop/runloop.h"
-#include "loop/runloop_state.h"
 #include "support/time_limit.h"
 
 #define TIME_LIMIT 20.0                /* seconds */

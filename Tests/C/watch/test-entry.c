@@ -126,7 +126,11 @@ TEST(a_tunnel_depends_on_the_routes_to_its_remote_address)
 /* The entry of a route has the addresses of its members in its prefix. The other end of a tunnel is outside. */
 TEST(the_entry_of_a_route_depends_on_the_other_end_of_a_tunnel)
 {
-    struct path_watch watch = { .can_share = true, .key.address.address = make("198.51.100.7") };
+    struct path_watch watch = { .can_share = true,
+                                .plain = true,
+                                .key.address.address = make("198.51.100.7"),
+                                .questions = questions_create(&(struct question){ .destination = make("198.51.100.7") },
+                                                              1, 0) };
     struct reply reply = { .kind = REPLY_ROUTE, .prefix = { make("198.51.100.0"), 24 }, .link = 2 };
 
     reply.path.dependencies.outer = make("203.0.113.9");
@@ -185,7 +189,12 @@ TEST(the_covering_prefixes_have_the_default_path)
 
 TEST(the_filter_must_be_opened_for_new_addresses_only)
 {
-    struct path_watch watch = { .can_share = true, .key.address.address = make("198.51.100.7") }, pair;
+    struct path_watch watch = { .can_share = true,
+                                .plain = true,
+                                .key.address.address = make("198.51.100.7"),
+                                .questions = questions_create(&(struct question){ .destination = make("198.51.100.7") },
+                                                              1, 0) },
+                      pair;
     unsigned long additions = store.additions;
 
     assert_int_equal(store_add(&store, &watch), 0);

@@ -3,8 +3,7 @@
  * The kernel's choice among routes depends on its neighbours: IPv6 avoids gateways that do not respond, and so does
  * IPv4 among equal default routes. A redirect to an IPv6 neighbour counts for one address.
  */
-#include "kernel/first_routes.h"
-#include "kernel/neighbours.h"
+#include "kernel/dumps.h"
 #include "support/crowd.h"
 #include "support/router.h"
 #include "support/test.h"

@@ -207,8 +207,6 @@ static struct watched {
     uint32_t given_oif; /* the interface; UINT32_MAX: nothing yet */
     unsigned group;     /* 0: plain */
     unsigned given_group;
-    struct question_memory memory;
-
 } watched[WATCHES];
 
 enum { GROUPS = 4 };
@@ -227,11 +225,13 @@ static void set_group(struct watched *which, unsigned group)
         .flow = { .protocol = IPPROTO_UDP, .is_socket = group == 2, .local_port = (uint16_t)(1 + draw(9)) }
     };
 
+    const struct question plain = { .destination = which->watch.key.address.address };
+
     which->group = group;
-    if (group == 0)
-        return;
-    which->watch.questions = (void *)which->memory.bytes;
-    questions_init(which->watch.questions, &question, 1, kSCNetworkReachabilityReasonNone);
+    which->watch.plain = group == 0;
+    do
+        which->watch.questions = questions_create(group == 0 ? &plain : &question, 1, kSCNetworkReachabilityReasonNone);
+    while (which->watch.questions == NULL);
 }
 
 static void change_watch(void)
@@ -286,7 +286,7 @@ static struct reply make_reply(struct path_watch *watch)
 
     reply.path.index = find_oif(address, route);
     reply.path.table = watched_of(watch)->group;
-    if (!watch->can_share || (has_rules && watch->questions != NULL))
+    if (!watch->can_share || (has_rules && !watch->plain))
         return reply;
     if (route == NULL && has_rules && entry_has_others(entry_of(watch)))
         return reply; /* the table after "main" can have a route to another one */

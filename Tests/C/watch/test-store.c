@@ -43,7 +43,12 @@ UNIT(.setup = begin, .teardown = end)
 /* A watch has an address of its own, and can share. */
 static void add(struct path_watch *watch, const char *address)
 {
-    *watch = (struct path_watch){ .can_share = true, .key.address.address = make(address) };
+    const struct question question = { .destination = make(address) };
+
+    *watch = (struct path_watch){ .can_share = true,
+                                  .plain = true,
+                                  .questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone),
+                                  .key.address.address = make(address) };
     assert_int_equal(store_add(&store, watch), 0);
 }
 

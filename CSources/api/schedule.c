@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Schedules: a target is scheduled and unscheduled, on run loops and with schedulers. Operations on all schedules of a
+ * target.
+ *
+ * What this file must never do: run user code (a retain or release hook) with a lock held, or leave a schedule in a
+ * monitor or in a queue after it left its target.
+ */
+#ifdef __linux__
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/target.h"
+#include "base/error.h"
+#include "route/shared_socket.h"
+
+/* ---- The object ------------------------------------------------------------------------------------------------- */
+
+static void free_schedule(struct counted *counted)
+{
+    struct schedule *schedule = container_of(counted, struct schedule, member.counted);
+
+    questions_release(schedule->watch.questions);
+    SCRunLoopRelease(schedule->loop);
+    counted_release(&schedule->target->memory);
+    free(schedule);
+}
+
+/* Releases a schedule that is not its target's. Runs the scheduler's release hook. */
+static void schedule_release(struct schedule *schedule)
+{
+    if (schedule->scheduler != NULL)
+        scheduler_end(schedule->scheduler);
+    if (schedule->thread != NULL)
+        library_thread_release(schedule->thread);
+    counted_release(&schedule->member.counted);
+}
+
+/* Releases a removed schedule, and its reference to the target. If that was the last one, runs the user's hooks. */
+static void schedule_release_removed(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+
+    schedule_release(schedule);
+    target_release(target);
+}
+
+static void remove_locked(struct schedule *schedule);
+
+/* The loop's thread has ended. Consumes a reference. */
+static void end_schedule_of_member(struct member *member)
+{
+    struct schedule *schedule = container_of(member, struct schedule, member);
+    bool was_active;
+
+    target_lock(schedule->target);
+    was_active = schedule->active;
+    if (was_active)
+        remove_locked(schedule);
+    target_unlock(schedule->target);
+    if (was_active)
+        schedule_release_removed(schedule);
+    counted_release(&schedule->member.counted);
+}
+
+static struct counted *owner_of_watch(struct path_watch *watch)
+{
+    return &container_of(watch, struct schedule, watch)->member.counted;
+}
+
+static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed)
+{
+    struct schedule *schedule = container_of(name_watch, struct schedule, name_watch);
+
+    target_lock(schedule->target);
+    if (schedule->active)
+        name_repeat_lookup_locked(schedule->target, changed);
+    target_unlock(schedule->target);
+}
+
+static void set_default_path_of_watch(struct name_watch *name_watch, const struct path *path)
+{
+    delivery_follow_path(container_of(name_watch, struct schedule, name_watch), path);
+}
+
+static const struct path_watch_type watch_type = { .owner = owner_of_watch,
+                                                   .prefetch = delivery_prefetch,
+                                                   .accept = delivery_accept_path };
+static const struct member_type member_type = { .run = delivery_run_job, .ended = end_schedule_of_member };
+static const struct name_watch_type name_watch_type = { .due = repeat_lookup_of_watch,
+                                                        .default_path = set_default_path_of_watch };
+
+/* What the target reports besides flags and interface. */
+static unsigned extras_of(const struct SCNetworkReachability *target)
+{
+    return (target->details != NULL ? QUERY_SOURCE | QUERY_FLOW : 0) | (target->reports_flow ? QUERY_FLOW : 0) |
+           (target->notify_next_hop ? QUERY_NEXT_HOP : 0);
+}
+
+/* NULL: no memory. */
+static struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoopRef loop)
+{
+    struct schedule *schedule = calloc(1, sizeof *schedule);
+    const struct question *question = &target->initial->items[0];
+    const bool is_single = target->lookups == NULL && target->initial->count == 1;
+    struct question_group group;
+
+    if (schedule == NULL)
+        return NULL;
+    counted_init(&schedule->member.counted, free_schedule);
+    member_init(&schedule->member, &member_type);
+    counted_retain(&target->memory);
+    schedule->target = target;
+    schedule->loop = SCRunLoopRetain(loop);
+    schedule->watch = (struct path_watch){ .type = &watch_type,
+                                           .extras = (uint8_t)(QUERY_EXPIRY | extras_of(target)),
+                                           .plain = is_single && question_is_plain(question),
+                                           .key.address.address = question->destination };
+    /* With NotifyPath, a target reports more of its path than others share; with NotifyNextHop too. */
+    schedule->watch.can_share = target->details == NULL && !target->notify_next_hop && is_single &&
+                                (schedule->watch.plain || question_find_group(question, &group));
+    schedule->name_watch = (struct name_watch){ .user.owner = &schedule->member.counted, .type = &name_watch_type };
+    return schedule;
+}
+
+/* ---- Add -------------------------------------------------------------------------------------------------------- */
+
+/* The result of the first schedule counts as delivered. It says nothing of flow and next hop: a call may have returned
+ * them before, and then a difference makes a callback. */
+static void begin_delivered_locked(struct schedule *schedule, const struct path *path)
+{
+    struct SCNetworkReachability *target = schedule->target;
+    const struct outcome before = target->delivered;
+    const bool had_failed = target->hop.delivered;
+
+    delivery_set_current_locked(schedule, path);
+    delivery_set_delivered_locked(target);
+    if (target->hop.returned)
+        target->hop.delivered = had_failed;
+    if (path->flow_unsettled && !before.flow_unsettled) {
+        target->delivered.flow = before.flow;
+        target->delivered.flow_unsettled = false;
+    }
+    /* A name's first result brings a callback. That of localhost is here already. */
+    if (target->kind == TARGET_NAME && target->lookups == NULL)
+        delivery_set_owed_locked(target);
+}
+
+/* Evaluates without waiting for RTNL. The loop's monitor evaluates again later, after the barrier. Returns 0 or an
+ * errno. */
+static int evaluate_locked(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+    const unsigned extras = extras_of(target);
+    struct path path;
+    const int error = shared_socket_evaluate(netns_socket(target->netns), target->questions,
+                                             extras & ~(unsigned)QUERY_FLOW, &path);
+
+    if (error != 0)
+        return error;
+    atomic_store(&schedule->watch.outdated, true);
+    path.flow_unsettled = (extras & QUERY_FLOW) != 0; /* reading rules and links would wait for RTNL */
+    if (target->schedules == NULL) {
+        begin_delivered_locked(schedule, &path);
+        return 0;
+    }
+    delivery_set_current_locked(schedule, &path);
+    /* A loop's monitor may find other flags, as it also reads the other ends of tunnels. */
+    if (path.dependencies.unknown_link != 0 || path.wireguard)
+        schedule_set_questions_locked(target); /* the other loops evaluate again, too: one may have known more */
+    return 0;
+}
+
+/* The target will be on two loops, which may evaluate its path at different times. Returns 0 or ENOMEM. */
+static int isolate_schedules_locked(struct schedule *added)
+{
+    int error = schedule_watch_own_paths_locked(added->target);
+
+    for (struct schedule *other = added->target->schedules; other != NULL; other = other->next) {
+        added->watch.can_share = false;
+        if (error == 0)
+            error = monitor_isolate(other->loop, &other->watch);
+    }
+    return error;
+}
+
+/* A pending name that is bound to nothing, and of which no details are reported, has the default path. */
+static bool can_follow_locked(const struct SCNetworkReachability *target)
+{
+    const struct question *question = &target->initial->items[0];
+
+    return target->lookups != NULL && target->questions == target->initial && question_is_default_path(question) &&
+           question->family == AF_UNSPEC && target->details == NULL && !target->notify_next_hop &&
+           target->schedules == NULL;
+}
+
+static int watch_or_follow_locked(struct schedule *schedule)
+{
+    if (!can_follow_locked(schedule->target))
+        return monitor_watch(schedule->loop, schedule->target->netns, &schedule->watch);
+    name_monitor_follow(schedule->loop, &schedule->name_watch);
+    return 0;
+}
+
+/* Returns false if the loop's thread has ended. */
+static bool add_to_loop(struct schedule *schedule)
+{
+    bool added;
+
+    runloop_lock(schedule->loop);
+    added = runloop_add_member_locked(schedule->loop, &schedule->member);
+    runloop_unlock(schedule->loop);
+    return added;
+}
+
+static void leave_monitors_locked(struct schedule *schedule)
+{
+    schedule->active = false;
+    if (schedule->target->lookups != NULL)
+        name_monitor_leave(schedule->loop, &schedule->name_watch);
+    network_leave_locked(schedule);
+    monitor_unwatch(schedule->loop, &schedule->watch);
+}
+
+/* Adds a new schedule to its target. Returns 0 or a status; if it fails, nothing has changed. */
+static int add_locked(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+    SCRunLoopRef loop = schedule->loop;
+    int error = isolate_schedules_locked(schedule);
+
+    schedule->active = true;
+    counted_retain(&(schedule->watch.questions = target->questions)->counted);
+    if (error == 0 && target->lookups != NULL)
+        error = name_monitor_join(loop, target->netns, &schedule->name_watch);
+    /* Watch first, then evaluate: no change in between is missed. */
+    if (error == 0)
+        error = watch_or_follow_locked(schedule);
+    if (error == 0)
+        error = evaluate_locked(schedule);
+    if (error == 0 && target->notify_network)
+        error = network_join_locked(schedule);
+    if (error == 0 && !add_to_loop(schedule))
+        error = error_invalid("runLoop: its thread has ended");
+    if (error != 0) {
+        leave_monitors_locked(schedule);
+        network_forget_locked(target);
+        if (target->schedules == NULL)
+            atomic_store_explicit(&target->published, 0, memory_order_release);
+        return error;
+    }
+    target_retain(target);
+    schedule->next = target->schedules;
+    target->schedules = schedule;
+    if (target->lookups != NULL && schedule->next == NULL)
+        name_start_lookups_locked(target);
+    else if (target->lookups != NULL)
+        name_monitor_set_deadline(loop, &schedule->name_watch, target->lookups->next);
+    if (delivery_is_due_locked(target))
+        delivery_queue_locked(schedule);
+    return 0;
+}
+
+/* ---- Remove ----------------------------------------------------------------------------------------------------- */
+
+/* The caller then calls schedule_release_removed, without the lock. */
+static void remove_locked(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+    struct schedule **place = &target->schedules;
+    bool was_queued;
+
+    leave_monitors_locked(schedule);
+    runloop_lock(schedule->loop);
+    was_queued = runloop_cancel_locked(schedule->loop, &schedule->member);
+    runloop_remove_member_locked(schedule->loop, &schedule->member);
+    runloop_unlock(schedule->loop);
+    if (was_queued)
+        counted_release(&schedule->member.counted); /* never the last reference: the target holds one */
+    while (*place != schedule)
+        place = &(*place)->next;
+    *place = schedule->next;
+    target->change_queued = false; /* it may be queued on this loop: then another loop must queue it */
+    if (target->schedules != NULL) {
+        if (delivery_is_due_locked(target) && !target->is_delivering)
+            delivery_queue_everywhere_locked(target);
+        return;
+    }
+    /* The next schedule begins anew. */
+    network_forget_locked(target);
+    if (target->lookups != NULL)
+        name_stop_lookups_locked(target);
+    target->delivered.flow_unsettled = true;
+    target->hop = (struct target_hop){ 0 };
+    atomic_store_explicit(&target->published, 0, memory_order_release);
+}
+
+/* ---- Calls for run loops ---------------------------------------------------------------------------------------- */
+
+static SCBoolean return_status(int error)
+{
+    if (error != 0)
+        error_set(error);
+    return error == 0;
+}
+
+static int mode_index(SCRunLoopMode mode)
+{
+    return strcmp(mode, kSCRunLoopDefaultMode) == 0 ? MODE_DEFAULT : MODE_COMMON;
+}
+
+/* Returns false, and sets SCError(), if an argument is invalid. */
+static bool check_arguments(SCNetworkReachabilityRef target, SCRunLoopRef loop, SCRunLoopMode mode,
+                            struct SCNetworkReachability **ret)
+{
+    if (!target_check(target, ret) || !runloop_check(loop))
+        return false;
+    return runloop_mode_is_valid(mode) || return_status(error_invalid(RUNLOOP_NO_MODE));
+}
+
+static struct schedule *find_locked(const struct SCNetworkReachability *target, SCRunLoopRef loop)
+{
+    struct schedule *schedule = target->schedules;
+
+    while (schedule != NULL && schedule->loop != loop)
+        schedule = schedule->next;
+    return schedule;
+}
+
+/* Returns the schedule with a scheduler. It is the only one then. NULL: the target is on no scheduler. */
+static struct schedule *find_scheduler_locked(const struct SCNetworkReachability *target)
+{
+    return target->schedules != NULL && target->schedules->scheduler != NULL ? target->schedules : NULL;
+}
+
+SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
+                                                   SCRunLoopMode runLoopMode)
+{
+    struct SCNetworkReachability *self;
+    struct schedule *schedule, *added = NULL;
+    int error = 0;
+
+    if (!check_arguments(target, runLoop, runLoopMode, &self))
+        return 0;
+    target_lock(self);
+    schedule = find_locked(self, runLoop);
+    if (find_scheduler_locked(self) != NULL) {
+        error = error_invalid("target: on a scheduler, so not also on a run loop");
+    } else if (schedule == NULL) {
+        schedule = added = schedule_create(self, runLoop);
+        error = added == NULL ? ENOMEM : add_locked(added);
+    }
+    if (error == 0)
+        schedule->times[mode_index(runLoopMode)]++;
+    target_unlock(self);
+    if (error != 0 && added != NULL)
+        schedule_release(added);
+    return return_status(error);
+}
+
+SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
+                                                     SCRunLoopMode runLoopMode)
+{
+    struct SCNetworkReachability *self;
+    struct schedule *schedule;
+    bool removed = false;
+    int error = 0;
+
+    if (!check_arguments(target, runLoop, runLoopMode, &self))
+        return 0;
+    target_lock(self);
+    schedule = find_locked(self, runLoop);
+    if (schedule == NULL || schedule->times[mode_index(runLoopMode)] == 0)
+        error = error_invalid("target: not scheduled on this run loop in this mode");
+    else
+        removed = --schedule->times[mode_index(runLoopMode)] == 0 &&
+                  schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON] == 0;
+    if (removed)
+        remove_locked(schedule);
+    target_unlock(self);
+    if (removed)
+        schedule_release_removed(schedule);
+    return return_status(error);
+}
+
+/* ---- Calls for schedulers --------------------------------------------------------------------------------------- */
+
+static int add_to_target(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+    int error;
+
+    target_lock(target);
+    error = target->schedules == NULL ? add_locked(schedule) : error_invalid("target: scheduled already");
+    target_unlock(target);
+    return error;
+}
+
+static int schedule_on_scheduler(struct SCNetworkReachability *target, const SCNetworkReachabilityScheduler *scheduler)
+{
+    struct schedule *schedule;
+    struct library_thread *thread;
+    int error = library_thread_acquire(&thread);
+
+    if (error != 0)
+        return error;
+    schedule = schedule_create(target, library_thread_loop(thread));
+    if (schedule == NULL) {
+        library_thread_release(thread);
+        return ENOMEM;
+    }
+    schedule->thread = thread;
+    schedule->scheduler = scheduler_create(scheduler, delivery_run_work, &schedule->member.counted);
+    if (schedule->scheduler == NULL)
+        error = ENOMEM;
+    else
+        error = target_is_inherited(target) ? ECHILD : add_to_target(schedule); /* a fork inside the retain hook */
+    if (error != 0)
+        schedule_release(schedule);
+    return error;
+}
+
+static int unschedule_from_scheduler(struct SCNetworkReachability *target)
+{
+    struct schedule *schedule;
+
+    target_lock(target);
+    schedule = find_scheduler_locked(target);
+    if (schedule != NULL)
+        remove_locked(schedule);
+    target_unlock(target);
+    if (schedule == NULL)
+        return error_invalid("target: on no scheduler");
+    schedule_release_removed(schedule);
+    return 0;
+}
+
+SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef target,
+                                            const SCNetworkReachabilityScheduler *scheduler)
+{
+    struct SCNetworkReachability *self;
+
+    if (!target_check(target, &self))
+        return 0;
+    if (scheduler == NULL)
+        return return_status(unschedule_from_scheduler(self));
+    if (scheduler->version != 0 || scheduler->perform == NULL)
+        return return_status(
+            error_invalid(scheduler->version != 0 ? "scheduler->version: not 0" : "scheduler->perform: NULL"));
+    return return_status(schedule_on_scheduler(self, scheduler));
+}
+
+/* ---- All schedules of a target ---------------------------------------------------------------------------------- */
+
+void schedule_set_questions_locked(struct SCNetworkReachability *target)
+{
+    for (struct schedule *schedule = target->schedules; schedule != NULL; schedule = schedule->next)
+        monitor_set_questions(schedule->loop, &schedule->watch, target->questions);
+}
+
+int schedule_watch_own_paths_locked(struct SCNetworkReachability *target)
+{
+    int error = 0;
+
+    for (struct schedule *schedule = target->schedules; schedule != NULL && error == 0; schedule = schedule->next) {
+        if (schedule->watch.monitor != NULL)
+            continue;
+        error = monitor_watch(schedule->loop, target->netns, &schedule->watch);
+        if (error == 0)
+            name_monitor_stop_following(schedule->loop, &schedule->name_watch);
+    }
+    return error;
+}
+
+void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target)
+{
+    for (struct schedule *schedule = target->schedules; schedule != NULL; schedule = schedule->next)
+        name_monitor_set_deadline(schedule->loop, &schedule->name_watch, target->lookups->next);
+}
+
+struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *target)
+{
+    struct schedule_summary summary = { 0 };
+
+    for (const struct schedule *schedule = target->schedules; schedule != NULL; schedule = schedule->next) {
+        const struct monitor_counters counters = monitor_count(schedule->loop, &schedule->watch);
+
+        summary.loops++;
+        summary.on_scheduler = schedule->scheduler != NULL;
+        summary.times += schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON];
+        summary.counters.overruns += counters.overruns;
+        summary.counters.queries += counters.queries;
+    }
+    return summary;
+}
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A user's scheduler. It may run its work at once, late or never, and long after the target was freed. So the work has
+ * a reference: it is the struct itself.
+ *
+ * What this file must never do: call `perform`, a hook or the owner's `run` with the lock held.
+ */
+#ifdef __linux__
+#include "api/scheduler.h"
+
+#include <stdlib.h>
+
+#include "base/netns_handle.h"
+
+struct scheduler {
+    struct counted counted; /* of the owner, of work that waits, and of a call */
+    SCNetworkReachabilityScheduler calls;
+    void (*run)(struct counted *owner);
+    struct counted *owner; /* NULL after scheduler_end; under process_lock */
+    bool posted;           /* the scheduler has work that has not begun; likewise */
+};
+
+static void free_scheduler(struct counted *counted)
+{
+    struct scheduler *scheduler = container_of(counted, struct scheduler, counted);
+
+    if (scheduler->calls.release != NULL)
+        scheduler->calls.release(scheduler->calls.info);
+    free(scheduler);
+}
+
+struct scheduler *scheduler_create(const SCNetworkReachabilityScheduler *calls, void (*run)(struct counted *owner),
+                                   struct counted *owner)
+{
+    struct scheduler *scheduler = calloc(1, sizeof *scheduler);
+
+    if (scheduler == NULL)
+        return NULL;
+    counted_init(&scheduler->counted, free_scheduler);
+    scheduler->calls = *calls;
+    if (calls->retain != NULL)
+        scheduler->calls.info = (void *)(uintptr_t)calls->retain(calls->info);
+    scheduler->run = run;
+    scheduler->owner = owner;
+    return scheduler;
+}
+
+struct scheduler *scheduler_retain(struct scheduler *scheduler)
+{
+    counted_retain(&scheduler->counted);
+    return scheduler;
+}
+
+/* A call of `run` or `perform`, with references. User code may end the thread in it. */
+struct scheduler_call {
+    struct scheduler *scheduler;
+    struct counted *owner; /* NULL: a call of `perform` */
+};
+
+static void make_call(void *argument)
+{
+    const struct scheduler_call *call = argument;
+    struct scheduler *scheduler = call->scheduler;
+
+    if (call->owner != NULL)
+        scheduler->run(call->owner);
+}
+
+static void end_call(void *argument)
+{
+    const struct scheduler_call *call = argument;
+
+    if (call->owner != NULL)
+        counted_release(call->owner);
+    counted_release(&call->scheduler->counted);
+}
+
+/* The function that the scheduler is given to run. */
+static void run_work(void *argument)
+{
+    struct scheduler_call call = { .scheduler = argument };
+
+    process_lock();
+    call.scheduler->posted = false;
+    call.owner = call.scheduler->owner;
+    if (call.owner != NULL)
+        counted_retain(call.owner);
+    process_unlock();
+    process_run(make_call, end_call, &call);
+}
+
+static void perform(void *argument)
+{
+    struct scheduler *scheduler = ((const struct scheduler_call *)argument)->scheduler;
+
+    netns_enter_process_namespace(); /* threads that it starts inherit the namespace */
+    scheduler->calls.perform(scheduler->calls.info, run_work, scheduler);
+}
+
+void scheduler_post(struct scheduler *scheduler)
+{
+    bool may_post;
+
+    process_lock();
+    may_post = scheduler->owner != NULL && !scheduler->posted;
+    if (may_post) {
+        scheduler->posted = true;
+        counted_retain(&scheduler->counted); /* the work's, until it has run */
+    }
+    process_unlock();
+    if (may_post)
+        process_run(perform, end_call, &(struct scheduler_call){ .scheduler = scheduler });
+    else
+        counted_release(&scheduler->counted);
+}
+
+void scheduler_end(struct scheduler *scheduler)
+{
+    process_lock();
+    scheduler->owner = NULL;
+    process_unlock();
+    counted_release(&scheduler->counted);
+}
+#endif

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calls that drive an SCRunLoop. Each makes passes until it has a result: a pass waits, runs the sources that are
+ * due, then the jobs.
+ *
+ * What this file must never do: start a thread, hold the lock while a source or a job runs, or read a source's
+ * descriptor. SCRunLoopWakeUp and SCRunLoopStop are called in signal handlers, so they only set an atomic and write to
+ * the eventfd.
+ */
+#ifdef __linux__
+#include <errno.h>
+#include <math.h>
+#include <sys/epoll.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "loop/runloop.h"
+
+/* One call that drives a loop. */
+struct run {
+    SCRunLoopRef loop;
+    int64_t until;
+    bool performs;   /* SCRunLoopPerform; else SCRunLoopRunInMode or SCRunLoopRun */
+    bool one_source; /* ends after a callback */
+    int callbacks;
+    bool woken;
+    int error;  /* of the last pass that failed */
+    int result; /* what the call returns */
+};
+
+/* False in a child that user code forked. Such a loop must not be locked: at the time of the fork another thread of
+ * the parent may have held the lock. */
+static bool is_ours(const struct run *run)
+{
+    return process_is_in_era(run->loop->era);
+}
+
+/* ---- A pass ----------------------------------------------------------------------------------------------------- */
+
+static bool has_work_locked(SCRunLoopRef loop)
+{
+    bool due = !list_is_empty(&loop->jobs);
+
+    list_for_each(node, &loop->sources)
+        due = due || container_of(node, struct source, node)->due;
+    return due;
+}
+
+/* Whether changes end SCRunLoopPerform. Before the first SCRunLoopCopyNextChange, each change ends it only once: a
+ * program that never fetches must not spin. */
+static bool has_news_locked(SCRunLoopRef loop)
+{
+    return !list_is_empty(&loop->changes) && (loop->fetches || loop->news);
+}
+
+/* Whether the descriptor must be readable after a run because of changes: likewise. */
+static bool must_announce_locked(SCRunLoopRef loop)
+{
+    const bool must_announce = has_news_locked(loop) && (loop->fetches || !loop->announced);
+
+    loop->announced = true;
+    return must_announce;
+}
+
+/* The timeout for epoll_wait: milliseconds, rounded up so that no pass runs before a deadline; -1: none. */
+static int wait_milliseconds(int64_t until)
+{
+    int64_t left;
+
+    if (until == NEVER)
+        return -1;
+    left = until - clock_now();
+    if (left <= 0)
+        return 0;
+    left = (left + MILLISECOND - 1) / MILLISECOND;
+    return left > 60000 ? 60000 : (int)left;
+}
+
+/* Another thread may have removed the source of an event, so it is looked up in the list. */
+static void note_event_locked(SCRunLoopRef loop, const void *pointer)
+{
+    uint64_t value;
+
+    if (pointer == &loop->wake) {
+        loop->signalled = false;
+        (void)!read(loop->wake.fd, &value, sizeof value);
+    } else if (pointer == &loop->timer) {
+        (void)!read(loop->timer.fd, &value, sizeof value);
+        loop->armed = NEVER;
+    }
+    list_for_each(node, &loop->sources) {
+        struct source *source = container_of(node, struct source, node);
+
+        if (pointer == source)
+            source->due = source->readable = true;
+    }
+}
+
+/* Waits, and makes the sources ready that will run in this pass: all, if the process has another user. If that changes
+ * during the wait, the C library interrupts the wait. */
+static void wait_for_work(struct run *run)
+{
+    SCRunLoopRef loop = run->loop;
+    const uid_t user = process_user();
+    struct epoll_event events[16];
+    int64_t until = run->until, now;
+    bool all;
+    int count;
+
+    runloop_lock(loop);
+    all = user != loop->user;
+    loop->user = user;
+    /* A nested pass, or one of SCRunLoopRun, may have read the eventfd before Perform has returned for a wake-up. */
+    if (all || has_work_locked(loop) || (run->performs && atomic_load(&loop->woken)))
+        until = 0;
+    runloop_arm_timer_locked(loop);
+    runloop_unlock(loop);
+    count = epoll_wait(loop->epoll.fd, events, 16, wait_milliseconds(until));
+    if (count < 0 && errno != EINTR)
+        run->error = errno;
+    now = clock_now();
+    runloop_lock(loop);
+    for (int i = 0; i < count; i++)
+        note_event_locked(loop, events[i].data.ptr);
+    list_for_each(node, &loop->sources) {
+        struct source *source = container_of(node, struct source, node);
+
+        source->ready = all || source->due || source->deadline <= now;
+        source->due = false;
+        if (source->deadline <= now)
+            source->deadline = NEVER;
+    }
+    runloop_unlock(loop);
+}
+
+/* Runs the jobs that are queued now. Jobs that these queue wait for the next pass: a callback that always schedules
+ * again must not keep this pass from ending. Returns false in a child that was forked here. */
+static bool run_jobs(struct run *run)
+{
+    SCRunLoopRef loop = run->loop;
+    size_t left = 0;
+
+    runloop_lock(loop);
+    list_for_each(node, &loop->jobs)
+        left++;
+    for (; left > 0 && !list_is_empty(&loop->jobs); left--) {
+        struct member *member = container_of(list_pop(&loop->jobs), struct member, queued);
+
+        runloop_unlock(loop);
+        run->callbacks += member->type->run(member) ? 1 : 0;
+        if (!is_ours(run))
+            return false;
+        runloop_lock(loop);
+    }
+    runloop_unlock(loop);
+    return true;
+}
+
+/* Returns the next source that is ready, with a reference. */
+static struct source *next_source(SCRunLoopRef loop)
+{
+    struct source *next = NULL;
+
+    runloop_lock(loop);
+    list_for_each(node, &loop->sources) {
+        struct source *source = container_of(node, struct source, node);
+
+        if (!source->ready)
+            continue;
+        source->ready = false;
+        counted_retain(&source->counted);
+        next = source;
+        break;
+    }
+    runloop_unlock(loop);
+    return next;
+}
+
+/* Whether a source that is not finished goes on in this pass. If not, it is due in the next one. A nested run may have
+ * finished it. */
+static bool goes_on(const struct run *run, struct source *source)
+{
+    bool due;
+
+    runloop_lock(run->loop);
+    due = source->due && !(run->one_source && run->callbacks > 0);
+    if (due)
+        source->due = false;
+    runloop_unlock(run->loop);
+    return due;
+}
+
+/* Runs a source until all its work is done, with the jobs between its parts. Returns false in a child. */
+static bool run_source(struct run *run, struct source *source)
+{
+    for (;;) {
+        const int error = source->run(source);
+
+        if (error > 0)
+            run->error = error;
+        if (error != RUNLOOP_MORE)
+            return true;
+        runloop_lock(run->loop);
+        source->due = true;
+        runloop_unlock(run->loop);
+        if (!run_jobs(run))
+            return false;
+        if (!goes_on(run, source))
+            return true;
+    }
+}
+
+/* Returns false in a child. Releasing a source can call a user's function, which may fork. */
+static bool run_sources(struct run *run)
+{
+    struct source *source;
+
+    while ((source = next_source(run->loop)) != NULL) {
+        const bool ours = run_source(run, source);
+
+        source->readable = false;
+        counted_release(&source->counted);
+        if (!ours || !is_ours(run))
+            return false;
+    }
+    return true;
+}
+
+/* Returns false in a child. */
+static bool make_pass(struct run *run)
+{
+    run->error = 0;
+    wait_for_work(run);
+    if (!run_sources(run) || !run_jobs(run))
+        return false;
+    run->woken = run->performs && atomic_exchange(&run->loop->woken, false);
+    return true;
+}
+
+/* ---- A run ------------------------------------------------------------------------------------------------------ */
+
+/* Makes the calling thread the one that drives the loop. Returns false, and sets SCError(), if another thread does. The
+ * run keeps the loop: a callback may release the last reference. */
+static bool begin_run(const struct run *run)
+{
+    SCRunLoopRef loop = run->loop;
+    bool begun;
+
+    runloop_lock(loop);
+    begun = loop->depth == 0 || pthread_equal(loop->driver, pthread_self());
+    if (begun) {
+        loop->driver = pthread_self();
+        loop->depth++;
+        counted_retain(&loop->counted);
+    }
+    runloop_unlock(loop);
+    if (!begun)
+        error_set(EBUSY);
+    return begun;
+}
+
+/* While work is left, the descriptor must be readable for a program that polls it. */
+static void leave_readable_locked(SCRunLoopRef loop)
+{
+    runloop_arm_timer_locked(loop);
+    if (has_work_locked(loop) || must_announce_locked(loop) || atomic_load(&loop->woken))
+        runloop_signal_locked(loop);
+}
+
+int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
+{
+    if (!runloop_check(loop))
+        return -1;
+    runloop_lock(loop);
+    if (!loop->polled) {
+        loop->polled = true;
+        leave_readable_locked(loop);
+    }
+    runloop_unlock(loop);
+    return loop->epoll.fd;
+}
+
+/* Also if a callback has ended the thread. */
+static void end_run(void *argument)
+{
+    const struct run *run = argument;
+    SCRunLoopRef loop = run->loop;
+
+    if (is_ours(run)) {
+        runloop_lock(loop);
+        if (run->performs && run->result >= 0)
+            loop->news = false;
+        if (--loop->depth == 0 && loop->polled)
+            leave_readable_locked(loop);
+        runloop_unlock(loop);
+    }
+    counted_release(&loop->counted);
+}
+
+/* Seconds from now, not NaN. Less than 0, or more than the clock can hold: NEVER. */
+static int64_t deadline_after(double seconds)
+{
+    if (seconds < 0 || seconds > 1e9)
+        return NEVER;
+    return seconds == 0 ? 0 : clock_now() + (int64_t)(seconds * (double)SECOND);
+}
+
+static bool has_news(SCRunLoopRef loop)
+{
+    bool result;
+
+    runloop_lock(loop);
+    result = has_news_locked(loop);
+    runloop_unlock(loop);
+    return result;
+}
+
+static void perform(void *argument)
+{
+    struct run *run = argument;
+    bool ours;
+
+    if (has_news(run->loop))
+        run->until = 0;
+    do
+        ours = make_pass(run);
+    while (ours && run->callbacks == 0 && run->error == 0 && !run->woken && !has_news(run->loop) &&
+           (run->until == NEVER || (run->until != 0 && clock_now() < run->until)));
+    if (run->callbacks > 0 || (ours && run->error == 0))
+        run->result = run->callbacks;
+    else
+        error_set(ours ? run->error : ECHILD);
+}
+
+int SCRunLoopPerform(SCRunLoopRef loop, double seconds)
+{
+    struct run run = { .loop = loop, .performs = true, .result = -1 };
+
+    if (!runloop_check(loop))
+        return -1;
+    if (isnan(seconds)) {
+        error_set(error_invalid("seconds: not a number"));
+        return -1;
+    }
+    run.until = deadline_after(seconds);
+    if (begin_run(&run))
+        process_run(perform, end_run, &run);
+    return run.result;
+}
+
+static bool has_members(SCRunLoopRef loop)
+{
+    bool result;
+
+    runloop_lock(loop);
+    result = !list_is_empty(&loop->members);
+    runloop_unlock(loop);
+    return result;
+}
+
+/* The result of a run after a pass; 0: the run continues. */
+static SCRunLoopRunResult result_after_pass(struct run *run, bool ours)
+{
+    if (!ours || run->error != 0)
+        error_set(ours ? run->error : ECHILD);
+    if (!ours)
+        return -1;
+    if (atomic_exchange(&run->loop->stopped, false))
+        return kSCRunLoopRunStopped;
+    if (run->one_source && run->callbacks > 0)
+        return kSCRunLoopRunHandledSource;
+    if (!has_members(run->loop))
+        return kSCRunLoopRunFinished;
+    if (run->error != 0)
+        return -1;
+    return run->until != NEVER && clock_now() >= run->until ? kSCRunLoopRunTimedOut : 0;
+}
+
+static void run_until_result(void *argument)
+{
+    struct run *run = argument;
+    SCRunLoopRef loop = run->loop;
+
+    run->result = has_members(loop) ? 0 : kSCRunLoopRunFinished;
+    if (atomic_exchange(&loop->stopped, false)) {
+        runloop_lock(loop);
+        note_event_locked(loop, &loop->wake); /* Stop's signal */
+        runloop_unlock(loop);
+        run->result = kSCRunLoopRunStopped;
+    }
+    while (run->result == 0)
+        run->result = result_after_pass(run, make_pass(run));
+}
+
+static SCRunLoopRunResult run_own_loop(int64_t until, bool one_source)
+{
+    struct run run = { .loop = SCRunLoopGetCurrent(), .until = until, .one_source = one_source, .result = -1 };
+
+    if (run.loop != NULL && begin_run(&run))
+        process_run(run_until_result, end_run, &run);
+    return run.result;
+}
+
+SCRunLoopRunResult SCRunLoopRunInMode(SCRunLoopMode mode, double seconds, SCBoolean returnAfterSourceHandled)
+{
+    if (!runloop_mode_is_valid(mode) || isnan(seconds)) {
+        error_set(error_invalid(isnan(seconds) ? "seconds: not a number" : RUNLOOP_NO_MODE));
+        return -1;
+    }
+    return run_own_loop(seconds <= 0 ? 0 : deadline_after(seconds), returnAfterSourceHandled != 0);
+}
+
+void SCRunLoopRun(void)
+{
+    run_own_loop(NEVER, false);
+}
+
+void SCRunLoopStop(SCRunLoopRef loop)
+{
+    if (!runloop_check(loop))
+        return;
+    atomic_store(&loop->stopped, true);
+    runloop_signal(loop);
+}
+
+void SCRunLoopWakeUp(SCRunLoopRef loop)
+{
+    if (!runloop_check(loop))
+        return;
+    atomic_store(&loop->woken, true);
+    runloop_signal(loop);
+}
+#endif
