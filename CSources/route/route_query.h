@@ -4,7 +4,6 @@
 
 /* The RTM_GETROUTE queries of one question, and what those of a round share. */
 
-#include "kernel/pppd.h"
 #include "kernel/rtnetlink.h"
 #include "kernel/wireguard.h"
 #include "pure/path.h"
@@ -24,7 +23,6 @@ enum query_extras {
  * round (see round.c) evaluates the default path once. */
 struct round_cache {
     struct wireguard wireguard;
-    struct pppd pppd;
 
     /* The default path of the slice, if it is known, and for which question. */
     bool has_default_path;
@@ -39,12 +37,6 @@ struct round_cache {
 
 #define ROUND_CACHE_EMPTY ((struct round_cache){ 0 })
 
-/* Begins another round. Returns whether paths with the dependency `pppd` are stale. */
-static inline bool round_cache_begin(struct round_cache *cache)
-{
-    return pppd_begin_round(&cache->pppd);
-}
-
 /* Begins another slice. A change during the last one may have sent a message about the default path. */
 static inline void round_cache_begin_slice(struct round_cache *cache)
 {
@@ -55,14 +47,12 @@ static inline void round_cache_begin_slice(struct round_cache *cache)
 static inline void round_cache_end(struct round_cache *cache)
 {
     wireguard_clear(&cache->wireguard);
-    pppd_end_round(&cache->pppd);
 }
 
 static inline void round_cache_clear(struct round_cache *cache)
 {
     round_cache_begin_slice(cache);
     wireguard_clear(&cache->wireguard);
-    pppd_clear(&cache->pppd);
 }
 
 static inline void round_cache_hold_gateway(struct round_cache *cache, uint32_t index, const struct address *gateway)

@@ -181,21 +181,19 @@ const char *SCNetworkReachabilityGetVersion(void);
 /*
  * What is known about a target's path. The bits are Apple's. No bit set: no packet can leave for the target.
  *
- * ConnectionRequired and ConnectionOnTraffic are set together: the packet leaves over a ppp interface that pppd(8)
- * dials on demand, and pppd's database says that it is not connected. For a scheduled target, the library reads the
- * database every 2 seconds.
+ * Linux does not say that a ppp connection is dialled on demand: such an interface counts as connected.
  */
 /* clang-format off */
 SC_FLAGS(SCNetworkReachabilityFlags) {
     kSCNetworkReachabilityFlagsTransientConnection  = 1u << 0,  /* point-to-point: over ppp, a tunnel, cellular */
     kSCNetworkReachabilityFlagsReachable            = 1u << 1,  /* a packet can leave */
-    kSCNetworkReachabilityFlagsConnectionRequired   = 1u << 2,  /* ... after a connection is made */
-    kSCNetworkReachabilityFlagsConnectionOnTraffic  = 1u << 3,  /* ... which traffic starts */
+    kSCNetworkReachabilityFlagsConnectionRequired   = 1u << 2,  /* never set: Linux has no source for it */
+    kSCNetworkReachabilityFlagsConnectionOnTraffic  = 1u << 3,  /* never set: Linux has no source for it */
     kSCNetworkReachabilityFlagsInterventionRequired = 1u << 4,  /* never set: Linux has no source for it */
     kSCNetworkReachabilityFlagsConnectionOnDemand   = 1u << 5,  /* never set: Linux has no source for it */
     kSCNetworkReachabilityFlagsIsLocalAddress       = 1u << 16, /* one of this machine's own addresses */
     kSCNetworkReachabilityFlagsIsDirect             = 1u << 17, /* on a directly attached network: no gateway */
-    kSCNetworkReachabilityFlagsIsWWAN               = 1u << 18, /* over a cellular interface, or ppp over a modem */
+    kSCNetworkReachabilityFlagsIsWWAN               = 1u << 18, /* over a cellular interface */
     kSCNetworkReachabilityFlagsConnectionAutomatic  = kSCNetworkReachabilityFlagsConnectionOnTraffic
 } SC_FLAGS_END(SCNetworkReachabilityFlags);
 /* clang-format on */
