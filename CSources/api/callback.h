@@ -29,7 +29,7 @@ struct callback {
 int callback_create(SCNetworkReachabilityCallBack function, const SCNetworkReachabilityContext *context,
                     struct callback *ret);
 
-/* Calls the function of a context. Consumes a reference to it, also if the function ends the thread. */
+/* Calls the function of a context. Consumes a reference to it. */
 void callback_with_hooks(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *context);
 
 static inline void callback_retain(const struct callback *callback)

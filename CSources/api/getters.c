@@ -187,7 +187,7 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     if (self->details == NULL)
         return SCNetworkReachabilityGetPath(target, path);
     target_lock(self);
-    watched = self->schedules != NULL;
+    watched = self->schedule != NULL;
     if (watched)
         delivery_read_path_locked(self, &last);
     failed = self->hop.failed;

@@ -68,7 +68,8 @@ static void replace_questions_locked(struct SCNetworkReachability *target, struc
     struct questions *previous = target->questions;
 
     target->questions = questions;
-    schedule_set_questions_locked(target);
+    if (target->schedule != NULL)
+        monitor_set_questions(target->schedule->loop, &target->schedule->watch, questions);
     questions_release(previous);
 }
 
@@ -150,8 +151,11 @@ static void apply_result_locked(struct SCNetworkReachability *target, struct que
 
 static void set_next_lookup_locked(struct SCNetworkReachability *target, int64_t deadline)
 {
+    struct schedule *schedule = target->schedule;
+
     target->lookups->next = deadline;
-    schedule_set_lookup_deadline_locked(target);
+    if (schedule != NULL)
+        name_monitor_set_deadline(schedule->loop, &schedule->name_watch, deadline);
 }
 
 /* After a look-up. */
@@ -167,6 +171,20 @@ static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool f
         lookups->retry_delay = 2 * retry_delay < RETRY_DELAY_LAST ? 2 * retry_delay : RETRY_DELAY_LAST;
 }
 
+/* A pending name may follow the default path. From now on, the loop's monitor evaluates the path of its own addresses.
+ * Returns 0 or an errno. */
+static int watch_own_path_locked(struct schedule *schedule)
+{
+    int error;
+
+    if (schedule == NULL || schedule->watch.monitor != NULL)
+        return 0;
+    error = monitor_watch(schedule->loop, schedule->target->netns, &schedule->watch);
+    if (error == 0)
+        name_monitor_stop_following(schedule->loop, &schedule->name_watch);
+    return error;
+}
+
 /* `questions` are the result's, NULL if there was no memory. Consumes the reference. If something changed during the
  * look-up, a failure is ignored, and the look-up is repeated in any case. */
 static void finish_lookup_locked(struct SCNetworkReachability *target, struct questions *questions,
@@ -177,7 +195,7 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
     /* One failure in a row at most: changes can go on for ever. */
     const bool hides_failure = outdated || (result->in_pause && !lookups->failure_hidden);
 
-    if (questions != NULL && schedule_watch_own_paths_locked(target) != 0) {
+    if (questions != NULL && watch_own_path_locked(target->schedule) != 0) {
         questions_release(questions);
         questions = NULL;
     }

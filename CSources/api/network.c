@@ -9,30 +9,21 @@
 
 /* ---- Watching --------------------------------------------------------------------------------------------------- */
 
-/* Keeps the path, and makes a delivery due, unless another loop has reported the same. */
-static void set_network_locked(struct schedule *schedule, struct network_path *network)
-{
-    struct SCNetworkReachability *target = schedule->target;
-
-    if (target->network_told && network_path_equal(target->network, network))
-        return;
-    target->network_told = true;
-    counted_retain(&network->counted);
-    network_path_release(target->network);
-    target->network = network;
-    target->change_queued = false;
-    delivery_set_owed_locked(target);
-    delivery_queue_locked(schedule);
-}
-
 static void network_changed(struct network_watch *watch, struct network_path *network)
 {
     struct schedule *schedule = container_of(watch, struct schedule, net_watch);
+    struct SCNetworkReachability *target = schedule->target;
 
-    target_lock(schedule->target);
-    if (schedule->active)
-        set_network_locked(schedule, network);
-    target_unlock(schedule->target);
+    target_lock(target);
+    if (target->schedule == schedule) {
+        counted_retain(&network->counted);
+        network_path_release(target->network);
+        target->network = network;
+        target->change_queued = false;
+        delivery_set_owed_locked(target);
+        delivery_queue_locked(schedule);
+    }
+    target_unlock(target);
 }
 
 int network_join_locked(struct schedule *schedule)
@@ -43,34 +34,9 @@ int network_join_locked(struct schedule *schedule)
 
     schedule->net_watch = (struct network_watch){ .user.owner = &schedule->member.counted, .changed = network_changed };
     error = network_monitor_join(schedule->loop, target->netns, &schedule->net_watch, &first);
-    if (error != 0)
-        return error;
-    for (struct schedule *other = target->schedules; other != NULL; other = other->next)
-        network_monitor_repeat(other->loop, &other->net_watch);
-    if (target->schedules != NULL)
-        network_monitor_repeat(schedule->loop, &schedule->net_watch);
-    if (target->network_told) {
-        network_path_release(first); /* perhaps not whole */
-    } else {
-        network_path_release(target->network);
+    if (error == 0)
         target->network = first;
-    }
-    return 0;
-}
-
-void network_leave_locked(struct schedule *schedule)
-{
-    if (schedule->target->notify_network)
-        network_monitor_leave(schedule->loop, &schedule->net_watch);
-}
-
-void network_forget_locked(struct SCNetworkReachability *target)
-{
-    if (target->schedules != NULL)
-        return;
-    network_path_release(target->network);
-    target->network = NULL;
-    target->network_told = false;
+    return error;
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */

@@ -261,7 +261,9 @@ static void append_evaluation(struct text_buffer *text, const struct path *path)
 
 /* Copied under the target's lock, printed without it. */
 struct description_snapshot {
-    struct schedule_summary schedules;
+    bool scheduled, on_scheduler;
+    unsigned times;
+    struct monitor_counters counters;
     struct outcome current;
     bool lookup_running;
     SCNetworkReachabilityReason lookup_result; /* NamePending: there is none */
@@ -271,14 +273,21 @@ struct description_snapshot {
 static struct description_snapshot take_snapshot(struct SCNetworkReachability *target)
 {
     struct description_snapshot snapshot;
+    const struct schedule *schedule;
 
     target_lock(target);
-    snapshot = (struct description_snapshot){ .schedules = schedule_summarize_locked(target),
+    schedule = target->schedule;
+    snapshot = (struct description_snapshot){ .scheduled = schedule != NULL,
                                               .current = target->current,
                                               .evaluations = target->evaluations,
                                               .deliveries = target->deliveries,
                                               .lookup_running = target->lookups != NULL && target->lookups->running,
                                               .lookup_result = target->questions->reason };
+    if (schedule != NULL) {
+        snapshot.on_scheduler = schedule->scheduler != NULL;
+        snapshot.times = schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON];
+        snapshot.counters = monitor_count(schedule->loop, &schedule->watch);
+    }
     target_unlock(target);
     return snapshot;
 }
@@ -312,21 +321,21 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
     snapshot = take_snapshot(self);
     append_text(&text, "<SCNetworkReachability %p> {", (const void *)target);
     append_subject(&text, self);
-    if (snapshot.schedules.loops != 0)
+    if (snapshot.scheduled)
         append_text(&text, ", flags = 0x%08" PRIx32 ", if_index = %" PRIu32, snapshot.current.flags,
                     snapshot.current.index);
     append_text(&text, "}\n  schedule: ");
-    if (snapshot.schedules.loops == 0)
+    if (!snapshot.scheduled)
         append_text(&text, "none");
-    else if (snapshot.schedules.on_scheduler)
+    else if (snapshot.on_scheduler)
         append_text(&text, "on a scheduler");
     else
-        append_text(&text, "%u times on %u run loops", snapshot.schedules.times, snapshot.schedules.loops);
+        append_text(&text, "on a run loop, %u times", snapshot.times);
     if (getters_evaluate(self, QUERY_SOURCE, &path) == 0 && full_path_find_next_hop(self->netns, &path) == 0)
         append_evaluation(&text, &path);
     append_text(&text, "\n  resolver: %s", self->lookups != NULL ? lookup_words(&snapshot) : "not needed");
     append_text(&text, "\n  counters: %u evaluations, %u callbacks, %lu queries, %lu overruns", snapshot.evaluations,
-                snapshot.deliveries, snapshot.schedules.counters.queries, snapshot.schedules.counters.overruns);
+                snapshot.deliveries, snapshot.counters.queries, snapshot.counters.overruns);
     return text.length;
 }
 #endif

@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_TARGET_H
 #define REACHABILITY_TARGET_H
 
-/* A target, its schedules, and what the files of this folder do with them. */
+/* A target, its schedule, and what the files of this folder do with them. */
 
 #include <pthread.h>
 
@@ -32,13 +32,26 @@ struct details {
     struct path current, delivered;
 };
 
-/* The next hop of `current`, for a target that reports it (option NotifyNextHop). */
+/* What the program knows of the next hop, for a target that reports it (option NotifyNextHop). The first evaluation of
+ * a schedule does not read it.
+ *
+ *   state     what happens                  then
+ *   UNREAD    a call returns it             RETURNED, delivered = failed = what it returned
+ *   RETURNED  the same                      the same
+ *   UNREAD    a pass reads it               SETTLED, delivered = failed: no news
+ *   RETURNED  a pass reads it               SETTLED; a callback comes if it is not what was returned
+ *   SETTLED   it fails, or responds again   a callback comes
+ *   any       the path has another one      failed = false
+ *   any       a callback, or a fetch        delivered = failed
+ *   any       Unschedule                    UNREAD
+ */
+enum hop_state { HOP_UNREAD, HOP_RETURNED, HOP_SETTLED };
+
 struct target_hop {
-    struct address address;
+    struct address address; /* of the next hop of `current` */
     uint32_t index;
-    bool failed, delivered; /* has it failed: now, and by the last callback */
-    bool settled;           /* the first pass has read it: the first evaluation of a schedule does not */
-    bool returned;          /* a call has returned it before that: `delivered` is what it returned */
+    enum hop_state state;
+    bool failed, delivered; /* has it failed: now, and as far as the program knows */
 };
 
 /* The look-ups of a target's name. */
@@ -56,7 +69,7 @@ struct lookups {
 struct SCNetworkReachability {
     uint32_t type;          /* must be first: object_is reads it */
     unsigned era;           /* process_era() at creation */
-    atomic_uint references; /* of users, active schedules and a delivery; the last one ends the target */
+    atomic_uint references; /* of users, its schedule and a delivery; the last one ends the target */
     struct counted memory;  /* a reference for all of `references`, and one of each struct schedule */
 
     /* PUBLISHED_... and, in the low 32 bits, the flags. GetFlags of a scheduled target uses nothing else. 0: not
@@ -83,8 +96,7 @@ struct SCNetworkReachability {
     unsigned evaluations, deliveries; /* counters for GetDescription */
     struct target_hop hop;
     struct network_path *network; /* that was reported last; NULL: not scheduled */
-    bool network_told;            /* a loop's monitor has reported it: another one need not do it again */
-    struct schedule *schedules;   /* the first; NULL: not scheduled */
+    struct schedule *schedule;    /* NULL: not scheduled */
     struct callback callback;
 };
 
@@ -94,17 +106,16 @@ struct SCNetworkReachability {
 
 enum { MODE_DEFAULT, MODE_COMMON, MODES };
 
-/* One target on one loop. The target's list holds a reference, and so does the loop's queue in which the member is. A
- * schedule holds the target's memory and the loop; an active one also holds the target. */
+/* A target on a loop. The target holds a reference, and so does the loop's queue in which the member is. A schedule
+ * holds the target's memory and the loop; that of the target also holds the target. It is an object of its own, as a
+ * monitor can still call it after Unschedule and another Schedule. */
 struct schedule {
     struct member member; /* of the loop; its job delivers. Its count is that of the schedule */
     struct SCNetworkReachability *target;
     SCRunLoopRef loop;             /* with a scheduler: the library thread's */
     struct scheduler *scheduler;   /* NULL: callbacks come on the loop */
     struct library_thread *thread; /* NULL: no scheduler */
-    struct schedule *next;         /* of the target's; under its lock, like the next three */
-    unsigned times[MODES];         /* how often a user scheduled it */
-    bool active;                   /* it is one of the target's; false for good after that */
+    unsigned times[MODES];         /* how often a user scheduled it; under the target's lock, like the next one */
     bool has_job; /* the job is queued, or has not decided yet; otherwise the member can be queued as a change */
     struct path_watch watch;        /* in the loop's monitor; not if it follows the default path */
     struct name_watch name_watch;   /* in the loop's name monitor, if the target needs look-ups */
@@ -158,33 +169,12 @@ static inline bool target_check(SCNetworkReachabilityRef target, struct SCNetwor
     return true;
 }
 
-/* ---- schedule.c: all schedules of a target ---------------------------------------------------------------------- */
-
-/* Gives the target's questions to every monitor that watches the target. */
-void schedule_set_questions_locked(struct SCNetworkReachability *target);
-
-/* Each monitor evaluates the path of the target itself from now on: see name_monitor_follow. Returns 0 or an errno. */
-int schedule_watch_own_paths_locked(struct SCNetworkReachability *target);
-
-/* For a target that needs look-ups: sets the time of the next as the deadline in every name monitor. Then
- * name_repeat_lookup_locked is due. */
-void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target);
-
-/* Numbers for GetDescription. */
-struct schedule_summary {
-    unsigned loops, times;
-    bool on_scheduler;
-    struct monitor_counters counters; /* sums over the monitors */
-};
-struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *target);
-
-/* ---- delivery.c: when a callback is due, and on which loop or scheduler it is made ------------------------------ */
+/* ---- delivery.c: when a callback is due, and where it is made ---------------------------------------------------- */
 
 /* Returns true if the current value was not delivered yet, or if a delivery is owed. */
 bool delivery_is_due_locked(const struct SCNetworkReachability *target);
 
-/* Sets the result of an evaluation for a schedule: what other loops evaluate now is outdated. Publishes it for
- * GetFlags, as the two functions below do. */
+/* Sets the result of an evaluation. Publishes it for GetFlags, as the two functions below do. */
 void delivery_set_current_locked(struct schedule *schedule, const struct path *path);
 
 /* The program has the current value. */
@@ -200,9 +190,6 @@ void delivery_settle(struct SCNetworkReachability *target, unsigned extras, cons
 
 /* Queues a check on the schedule's loop: it delivers if a delivery is due by then. */
 void delivery_queue_locked(struct schedule *schedule);
-
-/* The same on all loops of the target. The first loop that is driven delivers; the others find nothing due. */
-void delivery_queue_everywhere_locked(struct SCNetworkReachability *target);
 
 /* These get what a Get call returns. If no callback has reported it yet, one must come, even if the value changes back
  * first. Otherwise a program that relies on callbacks keeps an old value. */
@@ -258,14 +245,8 @@ void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool change
 
 /* ---- network.c: the network paths of targets with notify_network ------------------------------------------------- */
 
-/* Begins to watch. Returns 0 or an errno. */
+/* Begins to watch, until network_monitor_leave. Returns 0 or an errno. */
 int network_join_locked(struct schedule *schedule);
-
-/* Ends it. Does nothing if the schedule does not watch. */
-void network_leave_locked(struct schedule *schedule);
-
-/* Called after a schedule was removed from its target, or was not added. */
-void network_forget_locked(struct SCNetworkReachability *target);
 
 /* ---- getters.c -------------------------------------------------------------------------------------------------- */
 

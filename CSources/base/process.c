@@ -136,11 +136,4 @@ int process_start_small_thread(void *(*run)(void *argument), void *argument)
 
     return error == EINVAL ? start_thread(run, argument, 0, NULL) : error;
 }
-
-void process_run(void (*run)(void *argument), void (*cleanup)(void *argument), void *argument)
-{
-    pthread_cleanup_push(cleanup, argument);
-    run(argument);
-    pthread_cleanup_pop(1);
-}
 #endif

@@ -280,10 +280,8 @@ int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
     return loop->epoll.fd;
 }
 
-/* Also if a callback has ended the thread. */
-static void end_run(void *argument)
+static void end_run(const struct run *run)
 {
-    const struct run *run = argument;
     SCRunLoopRef loop = run->loop;
 
     if (is_ours(run)) {
@@ -315,26 +313,10 @@ static bool has_news(SCRunLoopRef loop)
     return result;
 }
 
-static void perform(void *argument)
-{
-    struct run *run = argument;
-    bool ours;
-
-    if (has_news(run->loop))
-        run->until = 0;
-    do
-        ours = make_pass(run);
-    while (ours && run->callbacks == 0 && run->error == 0 && !run->woken && !has_news(run->loop) &&
-           (run->until == NEVER || (run->until != 0 && clock_now() < run->until)));
-    if (run->callbacks > 0 || (ours && run->error == 0))
-        run->result = run->callbacks;
-    else
-        error_set(ours ? run->error : ECHILD);
-}
-
 int SCRunLoopPerform(SCRunLoopRef loop, double seconds)
 {
     struct run run = { .loop = loop, .performs = true, .result = -1 };
+    bool ours;
 
     if (!runloop_check(loop))
         return -1;
@@ -343,8 +325,19 @@ int SCRunLoopPerform(SCRunLoopRef loop, double seconds)
         return -1;
     }
     run.until = deadline_after(seconds);
-    if (begin_run(&run))
-        process_run(perform, end_run, &run);
+    if (!begin_run(&run))
+        return -1;
+    if (has_news(loop))
+        run.until = 0;
+    do
+        ours = make_pass(&run);
+    while (ours && run.callbacks == 0 && run.error == 0 && !run.woken && !has_news(loop) &&
+           (run.until == NEVER || (run.until != 0 && clock_now() < run.until)));
+    if (run.callbacks > 0 || (ours && run.error == 0))
+        run.result = run.callbacks;
+    else
+        error_set(ours ? run.error : ECHILD);
+    end_run(&run);
     return run.result;
 }
 
@@ -376,28 +369,23 @@ static SCRunLoopRunResult result_after_pass(struct run *run, bool ours)
     return run->until != NEVER && clock_now() >= run->until ? kSCRunLoopRunTimedOut : 0;
 }
 
-static void run_until_result(void *argument)
+static SCRunLoopRunResult run_own_loop(int64_t until, bool one_source)
 {
-    struct run *run = argument;
-    SCRunLoopRef loop = run->loop;
+    SCRunLoopRef loop = SCRunLoopGetCurrent();
+    struct run run = { .loop = loop, .until = until, .one_source = one_source };
 
-    run->result = has_members(loop) ? 0 : kSCRunLoopRunFinished;
+    if (loop == NULL || !begin_run(&run))
+        return -1;
+    run.result = has_members(loop) ? 0 : kSCRunLoopRunFinished;
     if (atomic_exchange(&loop->stopped, false)) {
         runloop_lock(loop);
         note_event_locked(loop, &loop->wake); /* Stop's signal */
         runloop_unlock(loop);
-        run->result = kSCRunLoopRunStopped;
+        run.result = kSCRunLoopRunStopped;
     }
-    while (run->result == 0)
-        run->result = result_after_pass(run, make_pass(run));
-}
-
-static SCRunLoopRunResult run_own_loop(int64_t until, bool one_source)
-{
-    struct run run = { .loop = SCRunLoopGetCurrent(), .until = until, .one_source = one_source, .result = -1 };
-
-    if (run.loop != NULL && begin_run(&run))
-        process_run(run_until_result, end_run, &run);
+    while (run.result == 0)
+        run.result = result_after_pass(&run, make_pass(&run));
+    end_run(&run);
     return run.result;
 }
 

@@ -40,37 +40,18 @@ static bool must_end(struct library_thread *thread)
     return ends;
 }
 
-static void serve_users(void *argument)
+static void *run_library_thread(void *argument)
 {
     struct library_thread *thread = argument;
 
+    (void)pthread_setname_np(pthread_self(), LIBRARY_THREAD_NAME);
     while (!must_end(thread)) {
         netns_enter_process_namespace();
         if (SCRunLoopPerform(thread->loop, -1) < 0)
             (void)poll(NULL, 0, RETRY_AFTER);
     }
-}
-
-static void *run_library_thread(void *argument);
-
-/* If a callback has ended the thread, starts another one for the users that are left. */
-static void end_library_thread(void *argument)
-{
-    struct library_thread *thread = argument;
-
-    while (!must_end(thread)) {
-        if (process_start_thread(run_library_thread, thread, NULL) == 0)
-            return;
-        (void)poll(NULL, 0, RETRY_AFTER);
-    }
     SCRunLoopRelease(thread->loop);
     free(thread);
-}
-
-static void *run_library_thread(void *argument)
-{
-    (void)pthread_setname_np(pthread_self(), LIBRARY_THREAD_NAME);
-    process_run(serve_users, end_library_thread, argument);
     return NULL;
 }
 

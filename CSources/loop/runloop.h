@@ -120,20 +120,22 @@ uid_t runloop_user(SCRunLoopRef loop);
 void member_init(struct member *member, const struct member_type *type);
 
 /* Returns false if the thread that owns the loop has ended. */
-bool runloop_add_member_locked(SCRunLoopRef loop, struct member *member);
-void runloop_remove_member_locked(SCRunLoopRef loop, struct member *member);
+bool runloop_add_member(SCRunLoopRef loop, struct member *member);
+
+/* Removes a member, if it is one, also from its queue. The caller has another reference to it. */
+void runloop_remove_member(SCRunLoopRef loop, struct member *member);
 
 /* Queues a member's job, which is not queued. If the member's change is, announces that once more instead, and returns
  * false. */
-bool runloop_add_job_locked(SCRunLoopRef loop, struct member *member);
+bool runloop_add_job(SCRunLoopRef loop, struct member *member);
 
-/* Removes the member from its queue. Returns whether it was in one; if so, the caller now has the queue's reference. */
-bool runloop_cancel_locked(SCRunLoopRef loop, struct member *member);
+/* Removes a member from its queue, if it is in one. The caller has another reference to it. */
+void runloop_cancel(SCRunLoopRef loop, struct member *member);
 
 /* The queue behind SCRunLoopCopyNextChange, for members whose job is not queued. If the change is already queued, this
- * only makes SCRunLoopPerform return once more. The caller of runloop_next_change_locked has the queue's reference. */
-void runloop_add_change_locked(SCRunLoopRef loop, struct member *member);
-struct member *runloop_next_change_locked(SCRunLoopRef loop);
+ * only makes SCRunLoopPerform return once more. The caller of runloop_next_change has the queue's reference. */
+void runloop_add_change(SCRunLoopRef loop, struct member *member);
+struct member *runloop_next_change(SCRunLoopRef loop);
 
 /* ---- For drive.c */
 

@@ -237,26 +237,6 @@ TEST(a_next_hop_counts_as_failed_until_it_responds)
     }
 }
 
-/* A second loop finds no entry, and does not know that it has failed. */
-TEST(a_next_hop_counts_as_failed_on_a_second_loop)
-{
-    SCOPED_LOOP second = SCRunLoopCreate();
-
-    set_state("192.0.2.1", "reachable");
-    watcher_start(&watcher, expect_option("198.51.100.7", NOTIFY));
-    EXPECT_QUIET(&watcher);
-    set_state("192.0.2.1", "failed");
-    EXPECT_CHANGE(&watcher, R);
-    AFTER("neigh del 192.0.2.1 dev a", EXPECT_QUIET(&watcher));
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, second, kSCRunLoopDefaultMode));
-    assert_int_equal(idle_perform(second), 0);
-    EXPECT_QUIET(&watcher);
-    set_state("192.0.2.1", "stale");
-    EXPECT_CHANGE(&watcher, R);
-    assert_int_equal(idle_perform(second), 0);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, second, kSCRunLoopDefaultMode));
-}
-
 TEST(a_next_hop_that_had_failed_before_is_no_news)
 {
     for (EACH_FAMILY) {
