@@ -8,7 +8,7 @@
 
 #include "api/callback.h"
 #include "api/scheduler.h"
-#include "base/object.h"
+#include "base/counted.h"
 #include "loop/library_thread.h"
 #include "names/lookup.h"
 #include "names/name_monitor.h"

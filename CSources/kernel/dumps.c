@@ -51,7 +51,7 @@ static int take_spare(const struct netns_handle *netns, struct spare *ret)
     ret->requests = socket == NULL ? NULL : container_of(socket, struct netlink, socket);
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
     if (ret->requests == NULL && (ret->requests = malloc(sizeof *ret->requests)) != NULL) {
-        const int error = netlink_open_requests(netns, ret->requests);
+        const int error = netlink_open_requests(netns, NETLINK_ROUTE, ret->requests);
 
         if (error != 0)
             return error;

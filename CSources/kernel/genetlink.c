@@ -80,7 +80,7 @@ int genetlink_open(const struct netns_handle *netns, const char *name, struct ge
 
     *ret = GENETLINK_CLOSED;
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
-    error = ret->buffer == NULL ? ENOMEM : netlink_open_generic(netns, &ret->netlink);
+    error = ret->buffer == NULL ? ENOMEM : netlink_open_requests(netns, NETLINK_GENERIC, &ret->netlink);
     if (error == 0)
         error = find_generic_family(ret, name);
     if (error != 0)

@@ -17,8 +17,7 @@
 #include "base/clock.h"
 #include "base/probes.h"
 #include "base/text.h"
-#include "kernel/ioctl.h"
-#include "kernel/sysfs.h"
+#include "kernel/device.h"
 #include "pure/path.h"
 
 #define DRAIN_LIMIT 1024  /* datagrams in one call, so that many events do not delay deliveries without end */
@@ -52,7 +51,7 @@ int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, const stru
     if (scope == RTNETLINK_LINKS) {
         error = netlink_open_both(netns, &ret->requests, link_groups, COUNT(link_groups), &ret->groups_refused);
     } else {
-        error = netlink_open_requests(netns, &ret->requests);
+        error = netlink_open_requests(netns, NETLINK_ROUTE, &ret->requests);
         if (error == 0)
             error = netlink_open_events(netns, &ret->events, event_groups, COUNT(event_groups), &ret->groups_refused);
         if (error == 0)

@@ -68,7 +68,7 @@ int sock_diag_udp_send_buffer(const struct netns_handle *netns, uint16_t port, u
     struct netlink netlink = NETLINK_CLOSED;
     void *buffer = malloc(NETLINK_BUFFER_SIZE);
     uint32_t size = 0;
-    int error = buffer == NULL ? ENOMEM : netlink_open_sock_diag(netns, &netlink);
+    int error = buffer == NULL ? ENOMEM : netlink_open_requests(netns, NETLINK_SOCK_DIAG, &netlink);
 
     if (error == 0)
         error = netlink_exchange(&netlink, put_udp_query(request, port), buffer, parse_socket, &size);

@@ -12,8 +12,8 @@
 #include <sys/timerfd.h>
 
 #include "base/clock.h"
+#include "base/counted.h"
 #include "base/error.h"
-#include "base/object.h"
 
 static pthread_key_t own_loop_key; /* the thread's own loop */
 static bool own_loop_key_created;  /* under process_lock, as the next */

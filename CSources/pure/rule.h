@@ -7,7 +7,7 @@
 #include <linux/netlink.h>
 #include <stdbool.h>
 
-#include "pure/flow.h"
+#include "pure/route.h"
 
 /* Whether an RTM_NEWRULE is about a rule that the kernel itself installs: all packets use the table "local", then
  * "main", then "default". */

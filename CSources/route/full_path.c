@@ -12,7 +12,7 @@
 
 #include <errno.h>
 
-#include "kernel/link_type.h"
+#include "kernel/device.h"
 #include "kernel/dumps.h"
 #include "pure/next_hop.h"
 #include "route/evaluate.h"

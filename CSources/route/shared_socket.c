@@ -10,7 +10,7 @@
 #include <errno.h>
 
 #include "base/netns_handle.h"
-#include "kernel/link_type.h"
+#include "kernel/device.h"
 #include "kernel/dumps.h"
 #include "route/udp_probe.h"
 

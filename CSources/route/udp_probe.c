@@ -11,7 +11,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "kernel/ioctl.h"
+#include "kernel/device.h"
 #include "kernel/udp_socket.h"
 
 /* Addresses that hardly any route matches except a default route, or one of its two halves. */

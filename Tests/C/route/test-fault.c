@@ -2,7 +2,7 @@
 /* Single failures of the kernel: a failure is never a result, and no result stays wrong. test-fault-sweep.c makes every
  * call fail in turn. */
 #include "base/file.h"
-#include "kernel/link_type.h"
+#include "kernel/device.h"
 #include "kernel/rtnetlink.h"
 #include "kernel/sock_diag.h"
 #include "support/faults.h"
@@ -542,7 +542,7 @@ TEST_WITH(NULL, NULL, an_interrupted_dump_is_repeated)
     int links = 0;
 
     begin_many();
-    assert_int_equal(netlink_open_requests(NULL, &netlink), 0);
+    assert_int_equal(netlink_open_requests(NULL, NETLINK_ROUTE, &netlink), 0);
     message_put_link_dump(request);
     assert_int_equal(netlink_exchange(&netlink, header, buffer, count, &links), EAGAIN);
     assert_int_equal(changed, 1);
@@ -563,7 +563,7 @@ TEST_WITH(NULL, NULL, a_datagram_that_does_not_fit_is_an_error)
 
     begin_many();
     faults_send = NULL;
-    assert_int_equal(netlink_open_requests(NULL, &netlink), 0);
+    assert_int_equal(netlink_open_requests(NULL, NETLINK_ROUTE, &netlink), 0);
     assert_int_equal(netlink_send(&netlink, request, message_put_link_dump(request)), 0);
     assert_int_equal(netlink_receive(&netlink, buffer, 64), -EMSGSIZE);
     netlink_close(&netlink);

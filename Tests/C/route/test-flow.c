@@ -175,7 +175,7 @@ TEST(the_reply_about_one_port_is_no_reply_about_another)
     struct message reply;
 
     another.flow.remote_port++;
-    unit_check(netlink_open_requests(NULL, &netlink), "netlink_open_requests");
+    unit_check(netlink_open_requests(NULL, NETLINK_ROUTE, &netlink), "netlink_open_requests");
     unit_check(query_batch_send(batch, &netlink, false, 0, &one, 1), "query_batch_send");
     assert_false(query_batch_take(batch, &another, &reply));
     assert_true(query_batch_take(batch, &one, &reply));
