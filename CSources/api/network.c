@@ -53,12 +53,7 @@ static void fill_default_path(const struct path *path, SCNetworkReachabilityDefa
     address_to_sockaddr(&path->gateway, path->index, &ret->gateway);
 }
 
-/* Headers before 0.1.0 ended here. */
-#define WAY_FIRST_SIZE       offsetof(SCNetworkReachabilityWay, interfaceTypeIsKnown)
-#define WAY_HAS(field, size) STRUCTURE_HAS(SCNetworkReachabilityWay, field, size)
-
-/* Writes the fields that are within `size`. */
-static void fill_way(const struct network_way *way, size_t size, SCNetworkReachabilityWay *ret)
+static void fill_way(const struct network_way *way, SCNetworkReachabilityWay *ret)
 {
     const struct path *ipv4 = &way->paths[NETWORK_IPV4], *ipv6 = &way->paths[NETWORK_IPV6];
     const struct path *known = path_rank(ipv4) > 0 ? ipv4 : ipv6;
@@ -70,14 +65,10 @@ static void fill_way(const struct network_way *way, size_t size, SCNetworkReacha
     ret->ipv6CarrierTypes = ipv6->carriers & ~PATH_CARRIER_CABLE;
     fill_default_path(ipv4, &ret->ipv4);
     fill_default_path(ipv6, &ret->ipv6);
-    if (WAY_HAS(interfaceTypeIsKnown, size))
-        ret->interfaceTypeIsKnown = !known->type_unknown;
-    if (WAY_HAS(interfaceIsCable, size))
-        ret->interfaceIsCable = known->cable;
-    if (WAY_HAS(ipv4CarrierIsCable, size))
-        ret->ipv4CarrierIsCable = (ipv4->carriers & PATH_CARRIER_CABLE) != 0;
-    if (WAY_HAS(ipv6CarrierIsCable, size))
-        ret->ipv6CarrierIsCable = (ipv6->carriers & PATH_CARRIER_CABLE) != 0;
+    ret->interfaceTypeIsKnown = !known->type_unknown;
+    ret->interfaceIsCable = known->cable;
+    ret->ipv4CarrierIsCable = (ipv4->carriers & PATH_CARRIER_CABLE) != 0;
+    ret->ipv6CarrierIsCable = (ipv6->carriers & PATH_CARRIER_CABLE) != 0;
 }
 
 static void fill_ways(const struct network_path *network, SCNetworkReachabilityWay *ret, size_t size, size_t capacity)
@@ -86,7 +77,7 @@ static void fill_ways(const struct network_path *network, SCNetworkReachabilityW
 
     for (size_t i = 0; i < network->count && i < capacity; i++, at += size) {
         memset(at, 0, size);
-        fill_way(&network->ways[i], size, (SCNetworkReachabilityWay *)(void *)at);
+        fill_way(&network->ways[i], (SCNetworkReachabilityWay *)(void *)at);
     }
 }
 
@@ -146,7 +137,7 @@ static int check_arguments(const SCNetworkReachabilityNetwork *network, const SC
         return 0;
     if (ways == NULL)
         return error_invalid("ways: NULL, and capacity is not 0");
-    if (way_size < WAY_FIRST_SIZE || way_size > STRUCTURE_SIZE_LIMIT ||
+    if (way_size < sizeof *ways || way_size > STRUCTURE_SIZE_LIMIT ||
         way_size % _Alignof(SCNetworkReachabilityWay) != 0)
         return error_invalid("waySize: set it to sizeof the structure");
     return 0;

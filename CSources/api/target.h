@@ -256,13 +256,10 @@ int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, stru
 /* Checks the `size` of a caller's structure. Returns false and sets SCError() if it is invalid. */
 bool getters_check_size(const SCNetworkReachabilityPath *path);
 
-/* Writes the fields for which the caller's structure has room. */
+/* Writes a path into a caller's structure, which may be larger. */
 void getters_write_path(const SCNetworkReachabilityPath *path, SCNetworkReachabilityPath *ret);
 
 /* The largest `size` of a public structure. More means that the caller never set it. */
 #define STRUCTURE_SIZE_LIMIT 4096
-
-/* Whether a field is entirely within the first `size` bytes of a structure. */
-#define STRUCTURE_HAS(type, field, size) (offsetof(type, field) + sizeof((type *)0)->field <= (size))
 
 #endif

@@ -43,19 +43,6 @@ static uint8_t known_protocol(int protocol, uint8_t family)
     }
 }
 
-/* Before Linux 5.1, only the name of the interface can be read. */
-static int read_device(int fd, struct question *ret)
-{
-    socklen_t length = sizeof ret->interface;
-    int index, error = read_option(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &index);
-
-    if (index != 0)
-        ret->scope = (uint32_t)index;
-    else if (error == 0 && getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, ret->interface, &length) != 0)
-        error = errno == ENOPROTOOPT ? 0 : errno;
-    return error;
-}
-
 static uint16_t port_of(const struct sockaddr_storage *address)
 {
     return ntohs(((const struct sockaddr_in *)address)->sin_port); /* at the same place in sockaddr_in6 */
@@ -65,7 +52,8 @@ static uint16_t port_of(const struct sockaddr_storage *address)
 static int read_options(int fd, struct question *ret)
 {
     const bool is_ipv4 = ret->destination.family == AF_INET;
-    int protocol = 0, class = 0, mark = 0, type = 0;
+    int protocol = 0, class = 0, mark = 0, type = 0, index = 0;
+    socklen_t length = sizeof ret->interface;
     int error = read_option(fd, SOL_SOCKET, SO_PROTOCOL, &protocol);
 
     if (error == 0)
@@ -74,12 +62,19 @@ static int read_options(int fd, struct question *ret)
         error = read_option(fd, SOL_SOCKET, SO_MARK, &mark);
     if (error == 0)
         error = read_option(fd, SOL_SOCKET, SO_TYPE, &type);
+    if (error == 0)
+        error = read_option(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &index);
+    /* Before Linux 5.1, only the name of the interface can be read. */
+    if (error == 0 && index == 0 && getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, ret->interface, &length) != 0)
+        error = errno == ENOPROTOOPT ? 0 : errno;
+    if (index != 0)
+        ret->scope = (uint32_t)index;
     if (type == SOCK_RAW) /* its addresses have the protocol in place of the port */
         ret->flow.local_port = ret->flow.remote_port = 0;
     ret->flow.protocol = known_protocol(protocol, ret->destination.family);
     ret->flow.traffic_class = (uint8_t)(class & FLOW_CLASS_MASK);
     ret->mark = (uint32_t)mark;
-    return error == 0 ? read_device(fd, ret) : error;
+    return error;
 }
 
 static int read_addresses(int fd, struct question *ret)

@@ -466,20 +466,6 @@ TEST(a_target_notices_that_rules_change)
     }
 }
 
-TEST(an_old_program_sees_the_old_path)
-{
-    SCOPED_TARGET target = expect_target(FAR4);
-    SCNetworkReachabilityPath path;
-
-    namespace_ip("rule add ipproto tcp dport 443 prohibit");
-    memset(&path, 0xa5, sizeof path);
-    path.size = offsetof(SCNetworkReachabilityPath, flow);
-    assert_true(SCNetworkReachabilityGetPath(target, &path));
-    assert_int_equal(path.size, offsetof(SCNetworkReachabilityPath, flow));
-    assert_int_equal(path.flow, 0xa5a5a5a5);
-    assert_int_equal(path.nextHop, 0xa5a5a5a5);
-}
-
 /* ---- Scheduled targets ------------------------------------------------------------------------------------------ */
 
 /* Two targets that differ in their port only must not share an answer. */

@@ -153,18 +153,6 @@ TEST(one_socket_serves_all_questions_about_next_hops)
     descriptors_expect(&before);
 }
 
-TEST(an_older_program_gets_no_next_hop)
-{
-    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-    SCOPED_TARGET target = expect_target("198.51.100.7");
-
-    set_state("192.0.2.1", "failed");
-    path.size = offsetof(SCNetworkReachabilityPath, nextHop);
-    path.nextHop = 77;
-    assert_true(SCNetworkReachabilityGetPath(target, &path));
-    assert_int_equal(path.nextHop, 77);
-}
-
 TEST(a_description_has_the_next_hop)
 {
     SCOPED_TARGET target = expect_target("198.51.100.7");
