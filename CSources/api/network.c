@@ -100,28 +100,24 @@ static void fill_network(const struct network_path *network, SCNetworkReachabili
         address_to_sockaddr(&network->servers[i].address, network->servers[i].scope, &ret->nameServers[i]);
 }
 
-/* Returns the network path of a scheduled target, with a reference, or NULL. */
-static struct network_path *retain_last_network(struct SCNetworkReachability *target)
-{
-    struct network_path *network;
-
-    target_lock(target);
-    network = target->network;
-    if (network != NULL)
-        counted_retain(&network->counted);
-    target_unlock(target);
-    return network;
-}
-
-static int query_network(struct netns *netns, struct network_path **ret)
+/* Gets the network path with a reference: the last one of a scheduled target, or queries it. Returns 0 or an errno. */
+static int retain_network(struct SCNetworkReachability *target, struct network_path **ret)
 {
     struct questions *questions;
-    int error = network_monitor_questions(&questions);
+    int error;
 
-    if (error != 0)
-        return error;
-    error = network_path_query(netns, questions, ret);
-    questions_release(questions);
+    target_lock(target);
+    *ret = target->network;
+    if (*ret != NULL)
+        counted_retain(&(*ret)->counted);
+    target_unlock(target);
+    if (*ret != NULL)
+        return 0;
+    error = network_monitor_questions(&questions);
+    if (error == 0) {
+        error = network_path_query(target->netns, questions, ret);
+        questions_release(questions);
+    }
     return error;
 }
 
@@ -155,8 +151,8 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
     error = check_arguments(network, ways, waySize, capacity);
     if (error == 0 && !self->notify_network)
         error = error_invalid("target: without kSCNetworkReachabilityOptionNotifyNetwork");
-    if (error == 0 && (current = retain_last_network(self)) == NULL)
-        error = query_network(self->netns, &current);
+    if (error == 0)
+        error = retain_network(self, &current);
     if (error != 0) {
         error_set(error);
         return 0;

@@ -53,15 +53,6 @@ static bool has_news_locked(SCRunLoopRef loop)
     return !list_is_empty(&loop->changes) && (loop->fetches || loop->news);
 }
 
-/* Whether the descriptor must be readable after a run because of changes: likewise. */
-static bool must_announce_locked(SCRunLoopRef loop)
-{
-    const bool must_announce = has_news_locked(loop) && (loop->fetches || !loop->announced);
-
-    loop->announced = true;
-    return must_announce;
-}
-
 /* The timeout for epoll_wait: milliseconds, rounded up so that no pass runs before a deadline; -1: none. */
 static int wait_milliseconds(int64_t until)
 {
@@ -176,38 +167,31 @@ static struct source *next_source(SCRunLoopRef loop)
     return next;
 }
 
-/* Whether a source that is not finished goes on in this pass. If not, it is due in the next one. A nested run may have
- * finished it. */
-static bool goes_on(const struct run *run, struct source *source)
-{
-    bool due;
-
-    runloop_lock(run->loop);
-    due = source->due && !(run->one_source && run->callbacks > 0);
-    if (due)
-        source->due = false;
-    runloop_unlock(run->loop);
-    return due;
-}
-
-/* Runs a source until all its work is done, with the jobs between its parts. Returns false in a child. */
+/* Runs a source until all its work is done, with the jobs between its parts. After a callback that ends the run, it is
+ * due in the next one. Returns false in a child. */
 static bool run_source(struct run *run, struct source *source)
 {
-    for (;;) {
+    SCRunLoopRef loop = run->loop;
+    bool goes_on = true;
+
+    while (goes_on) {
         const int error = source->run(source);
 
         if (error > 0)
             run->error = error;
         if (error != RUNLOOP_MORE)
             return true;
-        runloop_lock(run->loop);
+        runloop_lock(loop);
         source->due = true;
-        runloop_unlock(run->loop);
+        runloop_unlock(loop);
         if (!run_jobs(run))
             return false;
-        if (!goes_on(run, source))
-            return true;
+        runloop_lock(loop);
+        goes_on = source->due && !(run->one_source && run->callbacks > 0); /* a nested run may have finished it */
+        source->due = source->due && !goes_on;
+        runloop_unlock(loop);
     }
+    return true;
 }
 
 /* Returns false in a child. Releasing a source can call a user's function, which may fork. */
@@ -259,12 +243,18 @@ static bool begin_run(const struct run *run)
     return begun;
 }
 
-/* While work is left, the descriptor must be readable for a program that polls it. */
+/* While work is left, the descriptor must be readable for a program that polls it. Before the first fetch, a change
+ * makes it readable only once. */
 static void leave_readable_locked(SCRunLoopRef loop)
 {
     runloop_arm_timer_locked(loop);
-    if (has_work_locked(loop) || must_announce_locked(loop) || atomic_load(&loop->woken))
+    if (has_work_locked(loop)) {
         runloop_signal_locked(loop);
+        return;
+    }
+    if (atomic_load(&loop->woken) || (has_news_locked(loop) && (loop->fetches || !loop->announced)))
+        runloop_signal_locked(loop);
+    loop->announced = true;
 }
 
 int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)

@@ -158,19 +158,6 @@ static void end_own_loop(void *pointer)
     counted_release(&loop->counted);
 }
 
-/* Without pthread_once: a call that fails can be repeated. */
-static int create_own_loop_key(void)
-{
-    int error = 0;
-
-    process_lock();
-    if (!own_loop_key_created)
-        error = pthread_key_create(&own_loop_key, end_own_loop);
-    own_loop_key_created = error == 0;
-    process_unlock();
-    return error;
-}
-
 /* Returns the main thread's loop of this era. If there is none, `fresh` (NULL: none) becomes that loop. An inherited
  * one stays in memory: the program may have a pointer to it. */
 static SCRunLoopRef get_or_set_main_loop(SCRunLoopRef fresh)
@@ -203,8 +190,13 @@ SCRunLoopRef SCRunLoopGetMain(void)
 SCRunLoopRef SCRunLoopGetCurrent(void)
 {
     SCRunLoopRef loop;
-    int error = create_own_loop_key();
+    int error = 0;
 
+    process_lock(); /* without pthread_once: a call that fails can be repeated */
+    if (!own_loop_key_created)
+        error = pthread_key_create(&own_loop_key, end_own_loop);
+    own_loop_key_created = error == 0;
+    process_unlock();
     if (error != 0) {
         error_set(error);
         return NULL;
