@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A user's callback: the lifetime of its context, the hooks, and the call itself. */
 #ifdef __linux__
-#include "api/callback.h"
+#include "api/target.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -129,33 +129,15 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
     return error == 0 ? 1 : fail_get(error);
 }
 
-/* The first evaluation of a schedule reads neither rules nor the kinds of links. */
-static int settle_last_flow(struct SCNetworkReachability *target, struct path *path)
-{
-    struct questions *questions;
-    struct path now;
-    int error;
-
-    if (!path->flow_unsettled)
-        return 0;
-    questions = target_retain_questions(target);
-    error = full_path_query(target->netns, questions, QUERY_FLOW, &now);
-    if (error == 0) {
-        delivery_settle(target, QUERY_FLOW, &now);
-        path->flow = now.flow;
-    }
-    questions_release(questions);
-    return error;
-}
-
 SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
 {
     struct SCNetworkReachability *self;
-    struct path last;
+    struct questions *questions;
+    struct path last, now;
     struct link link;
     uint32_t address_count;
     bool watched, failed;
-    int error;
+    int error = 0;
 
     if (!target_check(target, &self) || !getters_check_size(path))
         return 0;
@@ -174,7 +156,15 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     if (last.type_unknown && shared_socket_learn_link(netns_socket(self->netns), last.index, &link) == 0 &&
         link.index != 0)
         last.type = link.type;
-    error = settle_last_flow(self, &last);
+    if (last.flow_unsettled) { /* the first evaluation of a schedule reads neither rules nor the kinds of links */
+        questions = target_retain_questions(self);
+        error = full_path_query(self->netns, questions, QUERY_FLOW, &now);
+        questions_release(questions);
+        if (error == 0) {
+            delivery_settle(self, QUERY_FLOW, &now);
+            last.flow = now.flow;
+        }
+    }
     if (error == 0)
         error = full_path_find_next_hop(self->netns, &last);
     if (error == 0 && failed) /* the last callback has said so, or the next one will; the kernel may be trying again */
@@ -188,13 +178,6 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
 }
 
 /* ---- Addresses -------------------------------------------------------------------------------------------------- */
-
-/* Returns the index of the interface that a zone names, or 0. */
-static uint32_t zone_index(const struct SCNetworkReachability *target, const struct question *question)
-{
-    return question->interface[0] != '\0' ? shared_socket_link_index(netns_socket(target->netns), question->interface)
-                                          : question->scope;
-}
 
 size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target, struct sockaddr_storage *addresses,
                                                  size_t capacity)
@@ -210,11 +193,14 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
     questions = target_retain_questions(self);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
+        uint32_t scope = question->scope;
 
         if (!is_target_address(questions, i))
             continue;
+        if (question->interface[0] != '\0') /* the index of the interface that a zone names; 0: there is none */
+            scope = shared_socket_link_index(netns_socket(self->netns), question->interface);
         if (count < capacity)
-            address_to_sockaddr(&question->destination, zone_index(self, question), &addresses[count]);
+            address_to_sockaddr(&question->destination, scope, &addresses[count]);
         count++;
     }
     questions_release(questions);

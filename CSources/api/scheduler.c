@@ -6,7 +6,7 @@
  * What this file must never do: call `perform`, a hook or the owner's `run` with the lock held.
  */
 #ifdef __linux__
-#include "api/scheduler.h"
+#include "api/target.h"
 
 #include <stdlib.h>
 

@@ -6,13 +6,70 @@
 
 #include <pthread.h>
 
-#include "api/callback.h"
-#include "api/scheduler.h"
 #include "base/counted.h"
-#include "loop/library_thread.h"
+#include "loop/runloop.h"
 #include "names/lookup.h"
 #include "names/name_monitor.h"
 #include "names/network_monitor.h"
+
+/* ---- callback.c: what a user gives SCNetworkReachabilitySetCallback, a function, and a context with hooks. All
+ * functions but callback_retain can call user code: never call them with a lock held. */
+
+/* A function, and a copy of its context that has a retain or release hook. The target holds a reference. So does a
+ * delivery, at most until the callback returns. The last reference calls `release`. */
+struct callback_context {
+    struct counted counted;
+    SCNetworkReachabilityCallBack function;
+    void *info;
+    const void *(*retain)(const void *info);
+    void (*release)(const void *info);
+};
+
+/* Most contexts have no hooks: then there is nothing to count or to release. */
+struct callback {
+    SCNetworkReachabilityCallBack function; /* callback_with_hooks: `info` is a context. NULL: there is no callback */
+    void *info;
+};
+
+/* Copies and retains a user's context. `context` NULL: no info. Returns 0 or ENOMEM. */
+int callback_create(SCNetworkReachabilityCallBack function, const SCNetworkReachabilityContext *context,
+                    struct callback *ret);
+
+/* Calls the function of a context. Consumes a reference to it. */
+void callback_with_hooks(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *context);
+
+static inline void callback_retain(const struct callback *callback)
+{
+    if (callback->function == callback_with_hooks)
+        counted_retain(&((struct callback_context *)callback->info)->counted);
+}
+
+static inline void callback_release(const struct callback *callback)
+{
+    if (callback->function == callback_with_hooks)
+        counted_release(&((struct callback_context *)callback->info)->counted);
+}
+
+/* ---- scheduler.c: a user's SCNetworkReachabilityScheduler, and the one work that it can have of a schedule */
+
+struct scheduler;
+
+/* Copies the scheduler and retains its info. Where it runs its work, `run` is called with a reference to `owner` held.
+ * Returns NULL if there is no memory. */
+struct scheduler *scheduler_create(const SCNetworkReachabilityScheduler *calls, void (*run)(struct counted *owner),
+                                   struct counted *owner);
+
+struct scheduler *scheduler_retain(struct scheduler *scheduler);
+
+/* Calls `perform`, on the calling thread. Does nothing if the scheduler already has work, or after scheduler_end.
+ * Consumes a reference. */
+void scheduler_post(struct scheduler *scheduler);
+
+/* Ends the owner's part: work that the scheduler still has does nothing when it runs. The info is released now, or
+ * after that work ran. */
+void scheduler_end(struct scheduler *scheduler);
+
+/* ---- The target */
 
 enum target_kind { TARGET_ADDRESS, TARGET_PAIR, TARGET_NAME, TARGET_DEFAULT };
 

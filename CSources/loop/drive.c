@@ -53,20 +53,6 @@ static bool has_news_locked(SCRunLoopRef loop)
     return !list_is_empty(&loop->changes) && (loop->fetches || loop->news);
 }
 
-/* The timeout for epoll_wait: milliseconds, rounded up so that no pass runs before a deadline; -1: none. */
-static int wait_milliseconds(int64_t until)
-{
-    int64_t left;
-
-    if (until == NEVER)
-        return -1;
-    left = until - clock_now();
-    if (left <= 0)
-        return 0;
-    left = (left + MILLISECOND - 1) / MILLISECOND;
-    return left > 60000 ? 60000 : (int)left;
-}
-
 /* Another thread may have removed the source of an event, so it is looked up in the list. */
 static void note_event_locked(SCRunLoopRef loop, const void *pointer)
 {
@@ -95,8 +81,8 @@ static void wait_for_work(struct run *run)
     const uid_t user = process_user();
     struct epoll_event events[16];
     int64_t until = run->until, now;
+    int timeout = -1, count;
     bool all;
-    int count;
 
     runloop_lock(loop);
     all = user != loop->user;
@@ -106,7 +92,12 @@ static void wait_for_work(struct run *run)
         until = 0;
     runloop_arm_timer_locked(loop);
     runloop_unlock(loop);
-    count = epoll_wait(loop->epoll.fd, events, 16, wait_milliseconds(until));
+    if (until != NEVER) { /* rounded up, so that no pass runs before a deadline */
+        const int64_t left = until - clock_now();
+
+        timeout = left <= 0 ? 0 : left > 60 * SECOND ? 60000 : (int)((left + MILLISECOND - 1) / MILLISECOND);
+    }
+    count = epoll_wait(loop->epoll.fd, events, 16, timeout);
     if (count < 0 && errno != EINTR)
         run->error = errno;
     now = clock_now();

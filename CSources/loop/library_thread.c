@@ -7,7 +7,7 @@
  * still run after dlclose(3), so the library is linked with -z nodelete.
  */
 #ifdef __linux__
-#include "loop/library_thread.h"
+#include "loop/runloop.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -27,25 +27,21 @@ struct library_thread {
 
 static struct library_thread *current_thread; /* under process_lock */
 
-/* Whether the thread must end. If so, it is no longer the current one. */
-static bool must_end(struct library_thread *thread)
-{
-    bool ends;
-
-    process_lock();
-    ends = thread->users == 0 || !process_is_in_era(thread->era); /* it changes if a callback forks */
-    if (ends && current_thread == thread)
-        current_thread = NULL;
-    process_unlock();
-    return ends;
-}
-
 static void *run_library_thread(void *argument)
 {
     struct library_thread *thread = argument;
 
     (void)pthread_setname_np(pthread_self(), LIBRARY_THREAD_NAME);
-    while (!must_end(thread)) {
+    for (;;) {
+        bool ends;
+
+        process_lock();
+        ends = thread->users == 0 || !process_is_in_era(thread->era); /* it changes if a callback forks */
+        if (ends && current_thread == thread)
+            current_thread = NULL;
+        process_unlock();
+        if (ends)
+            break;
         netns_enter_process_namespace();
         if (SCRunLoopPerform(thread->loop, -1) < 0)
             (void)poll(NULL, 0, RETRY_AFTER);

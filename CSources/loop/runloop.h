@@ -148,4 +148,18 @@ void runloop_signal_locked(SCRunLoopRef loop);
 /* Sets the timerfd to the nearest deadline of all sources. */
 void runloop_arm_timer_locked(SCRunLoopRef loop);
 
+/* ---- library_thread.c: the library's one thread, "reachability". It runs a loop for the targets that are on
+ * schedulers. */
+
+struct library_thread;
+
+/* Adds a user, and starts the thread if there is none. Returns 0 or an errno. */
+int library_thread_acquire(struct library_thread **ret);
+
+/* The loop that the thread runs. */
+SCRunLoopRef library_thread_loop(const struct library_thread *thread);
+
+/* Removes a user. After the last one the thread ends by itself; the caller does not wait for it. */
+void library_thread_release(struct library_thread *thread);
+
 #endif

@@ -74,45 +74,39 @@ bool link_is_best(const struct link_choice *choice)
     return choice->running && choice->device == DEVICE_PHYSICAL;
 }
 
-/* sysfs does not show the device: assume the most common type for this hardware. */
-static SCNetworkReachabilityInterfaceType type_by_hardware(const struct link *link)
-{
-    switch (link->hardware) {
-    case ARPHRD_ETHER:
-        return kSCNetworkReachabilityInterfaceTypeWiredEthernet;
-    case ARPHRD_NONE:
-    case ARPHRD_TUNNEL:
-    case ARPHRD_TUNNEL6:
-    case ARPHRD_SIT:
-    case ARPHRD_IPGRE:
-    case ARPHRD_IP6GRE:
-        return kSCNetworkReachabilityInterfaceTypeTunnel;
-    default:
-        return kSCNetworkReachabilityInterfaceTypeOther;
-    }
-}
-
-static SCNetworkReachabilityInterfaceType type_from_fields(const struct link *link)
-{
-    if (link_is_loopback(link))
-        return kSCNetworkReachabilityInterfaceTypeLoopback;
-    if (link->device == DEVICE_CELLULAR || TEXT_IS_ONE_OF(link->kind, cellular_kinds))
-        return kSCNetworkReachabilityInterfaceTypeCellular;
-    if (link->device == DEVICE_WIFI)
-        return kSCNetworkReachabilityInterfaceTypeWiFi;
-    if (link->hardware == ARPHRD_PPP || strcmp(link->kind, "ppp") == 0)
-        return kSCNetworkReachabilityInterfaceTypePointToPoint;
-    if (TEXT_IS_ONE_OF(link->kind, tunnel_kinds))
-        return kSCNetworkReachabilityInterfaceTypeTunnel;
-    if (link->device == DEVICE_CABLE || (link->kind[0] != '\0' && link->device != DEVICE_PHYSICAL))
-        return kSCNetworkReachabilityInterfaceTypeVirtual;
-    return type_by_hardware(link);
-}
-
 void link_set_type(struct link *link)
 {
-    if (!link->learned)
-        link->type = type_from_fields(link);
+    if (link->learned)
+        return;
+    if (link_is_loopback(link)) {
+        link->type = kSCNetworkReachabilityInterfaceTypeLoopback;
+    } else if (link->device == DEVICE_CELLULAR || TEXT_IS_ONE_OF(link->kind, cellular_kinds)) {
+        link->type = kSCNetworkReachabilityInterfaceTypeCellular;
+    } else if (link->device == DEVICE_WIFI) {
+        link->type = kSCNetworkReachabilityInterfaceTypeWiFi;
+    } else if (link->hardware == ARPHRD_PPP || strcmp(link->kind, "ppp") == 0) {
+        link->type = kSCNetworkReachabilityInterfaceTypePointToPoint;
+    } else if (TEXT_IS_ONE_OF(link->kind, tunnel_kinds)) {
+        link->type = kSCNetworkReachabilityInterfaceTypeTunnel;
+    } else if (link->device == DEVICE_CABLE || (link->kind[0] != '\0' && link->device != DEVICE_PHYSICAL)) {
+        link->type = kSCNetworkReachabilityInterfaceTypeVirtual;
+    } else {
+        switch (link->hardware) { /* sysfs does not show the device: assume the most common type for this hardware */
+        case ARPHRD_ETHER:
+            link->type = kSCNetworkReachabilityInterfaceTypeWiredEthernet;
+            break;
+        case ARPHRD_NONE:
+        case ARPHRD_TUNNEL:
+        case ARPHRD_TUNNEL6:
+        case ARPHRD_SIT:
+        case ARPHRD_IPGRE:
+        case ARPHRD_IP6GRE:
+            link->type = kSCNetworkReachabilityInterfaceTypeTunnel;
+            break;
+        default:
+            link->type = kSCNetworkReachabilityInterfaceTypeOther;
+        }
+    }
 }
 
 void link_forget_device(struct link *link)

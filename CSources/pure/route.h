@@ -112,4 +112,17 @@ bool route_lifetime(const struct route *route, struct lifetime *ret);
 /* Orders lifetimes by their routes; 0: the same route. */
 int lifetime_compare(const struct lifetime *a, const struct lifetime *b);
 
+/* ---- rule.c: policy rules, see ip-rule(8) */
+
+/* Whether an RTM_NEWRULE is about a rule that the kernel itself installs: all packets use the table "local", then
+ * "main", then "default". */
+bool rule_is_standard(const struct nlmsghdr *message);
+
+/* Whether the rule of an RTM_NEWRULE does no more than choose a table, or refuse, by the destination or by what is the
+ * same for all plain questions: the user, the mark 0, no interface. So it suppresses no routes of the table. */
+bool rule_chooses_table(const struct nlmsghdr *message);
+
+/* By what the rule of an RTM_NEWRULE selects packets of this machine: bits. */
+unsigned rule_selectors(const struct nlmsghdr *message);
+
 #endif

@@ -5,7 +5,7 @@
  * What this file must never do: count a rule as standard if it has an attribute that this file does not know.
  */
 #ifdef __linux__
-#include "pure/rule.h"
+#include "pure/route.h"
 
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
