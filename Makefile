@@ -131,12 +131,12 @@ TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %
 ONE_THREAD    = $(addprefix test-, \
                   address address-tree answers answers-random bound-pair clock conffile connections escape first-routes \
                   flags flow flow-soak foreign-source hash-tree heap lifetimes link-changes link-table \
-                  link-type linkinfo local-wifi lookup-queue message neighbours next-hop next-hops path pppd \
+                  link-type linkinfo local-wifi lookup-queue message neighbours next-hop next-hops path \
                   question resolvconf route-ends route-filter scope shares sharing siphash sock-diag socket \
-                  source-routes sources sweeps tdb tunnel vrf wireguard wireguard-path)
+                  source-routes sources sweeps tunnel vrf wireguard wireguard-path)
 WRAP_THREADS  = -Wl,--wrap=pthread_create
 # What the pure tests use of Tests/C/support. Packages run these tests, and need not compile the rest.
-PURE_SHARED   = $(addprefix $(BUILD)/objects/tests/support/,$(addsuffix .o,denial etc expect idle namespace namespace_users notes \
+PURE_SHARED   = $(addprefix $(BUILD)/objects/tests/support/,$(addsuffix .o,denial etc expect idle namespace namespace_users \
                 outside program unit watcher))
 # Programs about calls that fail link a copy of the library that calls faulty_NAME for each function in faults.c.
 FAULT_TESTS   = $(filter $(BUILD)/tests/test-fault% $(BUILD)/tests/test-denied%,$(TESTS))
@@ -367,7 +367,6 @@ $(BUILD)/tests/test-shares: TEST_LDFLAGS = $(addprefix -Wl$(COMMA)--wrap=,clock_
 $(BUILD)/tests/test-next-hops: TEST_LDFLAGS = -Wl,--wrap=calloc
 $(BUILD)/tests/test-forged: TEST_LDFLAGS = -Wl,--wrap=recvfrom
 $(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open
-$(BUILD)/tests/test-pppd: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=genetlink_open -Wl,--wrap=genetlink_query \
                                                 -Wl,--wrap=genetlink_close -Wl,--wrap=link_is_wireguard \
                                                 -Wl,--wrap=sock_diag_udp_send_buffer

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A user's callback: the lifetime of its context, the hooks, and the call itself. */
 #ifdef __linux__
-#include "api/callback.h"
+#include "api/target.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#include "base/process.h"
 
 static void free_callback_context(struct counted *counted)
 {
@@ -45,47 +43,24 @@ int callback_create(SCNetworkReachabilityCallBack function, const SCNetworkReach
     return ret->info == NULL ? ENOMEM : 0;
 }
 
-/* A call of a context's function, and what to release after it. */
-struct running_callback {
-    struct callback_context *context; /* NULL: it was released */
-    SCNetworkReachabilityRef target;
-    SCNetworkReachabilityFlags flags;
-    void *info;
-    void (*release_info)(const void *info); /* NULL: `info` was not retained for this call */
-};
-
 /* If there are both hooks, the callback gets an `info` retained for this call, and the context is released before it.
  * So a callback that replaces its own context sees the old one released at once. Else the context must live until the
  * callback has returned. */
-static void make_callback(void *argument)
+void callback_with_hooks(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *pointer)
 {
-    struct running_callback *running = argument;
-    struct callback_context *context = running->context;
+    struct callback_context *context = pointer;
     const SCNetworkReachabilityCallBack function = context->function;
+    void (*const release)(const void *info) = context->release;
+    void *info = context->info;
 
-    running->info = context->info;
-    if (context->retain != NULL && context->release != NULL) {
-        running->info = (void *)(uintptr_t)context->retain(context->info);
-        running->release_info = context->release;
-        running->context = NULL;
+    if (context->retain == NULL || release == NULL) {
+        function(target, flags, info);
         counted_release(&context->counted);
+        return;
     }
-    function(running->target, running->flags, running->info);
-}
-
-static void end_callback(void *argument)
-{
-    const struct running_callback *running = argument;
-
-    if (running->release_info != NULL)
-        running->release_info(running->info);
-    if (running->context != NULL)
-        counted_release(&running->context->counted);
-}
-
-void callback_with_hooks(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *context)
-{
-    process_run(make_callback, end_callback,
-                &(struct running_callback){ .context = context, .target = target, .flags = flags });
+    info = (void *)(uintptr_t)context->retain(info);
+    counted_release(&context->counted);
+    function(target, flags, info);
+    release(info);
 }
 #endif

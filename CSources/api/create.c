@@ -90,17 +90,9 @@ static bool is_localhost_name(const char *name)
     return length == tail || name[length - tail - 1] == '.';
 }
 
-static void spec_set_localhost(struct target_spec *spec)
-{
-    static const uint8_t ipv4[4] = { 127, 0, 0, 1 }, ipv6[16] = { [15] = 1 };
-
-    spec->questions[0].destination = address_make(AF_INET, ipv4, sizeof ipv4);
-    spec->questions[1].destination = address_make(AF_INET6, ipv6, sizeof ipv6);
-    spec->count = 2;
-}
-
 static bool spec_set_name(struct target_spec *spec, const char *name)
 {
+    static const uint8_t ipv4[4] = { 127, 0, 0, 1 }, ipv6[16] = { [15] = 1 }; /* of localhost */
     struct question *question = &spec->questions[0];
     const size_t length = strnlen(name, LOOKUP_NAME_LIMIT + 1);
 
@@ -123,10 +115,12 @@ static bool spec_set_name(struct target_spec *spec, const char *name)
                           : "nodename: has ':' and '%', and is no IPv6 address with a zone, as in fe80::1%eth0");
     spec->kind = TARGET_NAME;
     spec->name = name;
-    if (is_localhost_name(name))
-        spec_set_localhost(spec);
-    else
-        spec->needs_lookup = true;
+    spec->needs_lookup = !is_localhost_name(name);
+    if (!spec->needs_lookup) {
+        spec->questions[0].destination = address_make(AF_INET, ipv4, sizeof ipv4);
+        spec->questions[1].destination = address_make(AF_INET6, ipv6, sizeof ipv6);
+        spec->count = 2;
+    }
     return true;
 }
 
@@ -151,11 +145,10 @@ static bool spec_set_interface(struct target_spec *spec, const char *name)
 
 static uint16_t read_port(const struct sockaddr *sockaddr)
 {
-    struct sockaddr_in in;
+    struct sockaddr_in in = { 0 };
 
-    if (sockaddr == NULL)
-        return 0;
-    memcpy(&in, sockaddr, sizeof in); /* the port is at the same place in sockaddr_in6 */
+    if (sockaddr != NULL)
+        memcpy(&in, sockaddr, sizeof in); /* the port is at the same place in sockaddr_in6 */
     return ntohs(in.sin_port);
 }
 
@@ -216,23 +209,15 @@ static int check_kernel(const struct target_spec *spec)
                kSCNetworkReachabilityOptionNotifyNextHop | FAMILY_OPTIONS)
 #define FAMILY_OPTIONS (kSCNetworkReachabilityOptionIPv4Only | kSCNetworkReachabilityOptionIPv6Only)
 
-/* Returns the only family of the addresses; AF_UNSPEC: any. */
-static uint8_t chosen_family(const SCNetworkReachabilityOptions *options)
-{
-    if ((options->options & FAMILY_OPTIONS) == 0)
-        return AF_UNSPEC;
-    return (options->options & kSCNetworkReachabilityOptionIPv4Only) != 0 ? AF_INET : AF_INET6;
-}
-
 /* A question about an address has its family already. The addresses of a name come later: api/name.c. */
 static bool spec_set_family(struct target_spec *spec, const SCNetworkReachabilityOptions *options)
 {
-    const uint8_t family = chosen_family(options);
+    const uint8_t family = (options->options & kSCNetworkReachabilityOptionIPv4Only) != 0 ? AF_INET : AF_INET6;
     struct question *question = &spec->questions[0];
 
     if ((options->options & FAMILY_OPTIONS) == FAMILY_OPTIONS)
         return refuse("options->options: IPv4Only and IPv6Only");
-    if (family == AF_UNSPEC)
+    if ((options->options & FAMILY_OPTIONS) == 0)
         return true;
     if (spec->family != AF_UNSPEC && spec->family != family)
         return refuse("options->options: IPv4Only or IPv6Only, and the address is of the other family");
@@ -244,15 +229,6 @@ static bool spec_set_family(struct target_spec *spec, const SCNetworkReachabilit
         question->family = family;
     spec->family = family;
     return true;
-}
-
-/* The network is that of all interfaces, without a mark, for all packets of both families. */
-static bool is_plain_default_path(const struct target_spec *spec)
-{
-    const struct question *question = &spec->questions[0];
-
-    return spec->kind == TARGET_DEFAULT && question->interface == NULL && question->mark == 0 &&
-           question->family == AF_UNSPEC && flow_is_empty(&question->flow);
 }
 
 static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabilityOptions *options)
@@ -275,7 +251,8 @@ static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabili
     spec->reports_flow = spec->notify_path && spec->kind == TARGET_PAIR;
     spec->notify_next_hop = (options->options & kSCNetworkReachabilityOptionNotifyNextHop) != 0;
     spec->notify_network = (options->options & kSCNetworkReachabilityOptionNotifyNetwork) != 0;
-    if (spec->notify_network && !is_plain_default_path(spec))
+    if (spec->notify_network && !(spec->kind == TARGET_DEFAULT && question_is_default_path(&spec->questions[0]) &&
+                                  spec->questions[0].family == AF_UNSPEC))
         return refuse("options->options: NotifyNetwork is for the default path of all interfaces and both families, "
                       "without a mark and a flow");
     return true;
@@ -331,49 +308,26 @@ SCNetworkReachabilityRef SCNetworkReachabilityCreateWithName(const void *allocat
     return create_with_options(&(SCNetworkReachabilityOptions){ .nodename = nodename });
 }
 
-/* Returns false if bytes beyond the known structure are set: they are options of a newer header. */
-static bool is_zero_beyond(const void *structure, size_t known, size_t size)
+/* Bytes beyond the known structure are options of a newer header. */
+static bool check_options(const SCNetworkReachabilityOptions *options)
 {
-    const unsigned char *bytes = structure;
+    const unsigned char *bytes = (const unsigned char *)options;
 
-    for (size_t i = known; i < size; i++)
-        if (bytes[i] != 0)
-            return false;
-    return true;
-}
-
-#define OPTIONS_HAVE(field, size) STRUCTURE_HAS(SCNetworkReachabilityOptions, field, size)
-#define OPTIONS_FIRST_SIZE        offsetof(SCNetworkReachabilityOptions, protocol) /* headers before 0.1.0 ended here */
-
-/* Copies the fields that the caller's structure has. The others are 0. */
-static bool read_options(const SCNetworkReachabilityOptions *options, SCNetworkReachabilityOptions *ret)
-{
     if (options == NULL)
         return refuse("options: NULL");
-    if (options->size < OPTIONS_FIRST_SIZE || options->size > STRUCTURE_SIZE_LIMIT)
+    if (options->size < sizeof *options || options->size > STRUCTURE_SIZE_LIMIT)
         return refuse("options->size: set it to sizeof the structure");
-    if (!is_zero_beyond(options, sizeof *options, options->size))
-        return refuse("options: a field that this version does not know is set");
-    *ret = (SCNetworkReachabilityOptions){ 0 };
-    memcpy(ret, options, OPTIONS_FIRST_SIZE);
-    if (OPTIONS_HAVE(protocol, options->size))
-        ret->protocol = options->protocol;
-    if (OPTIONS_HAVE(trafficClass, options->size))
-        ret->trafficClass = options->trafficClass;
-    if (OPTIONS_HAVE(remotePort, options->size))
-        ret->remotePort = options->remotePort;
-    if (OPTIONS_HAVE(reserved, options->size))
-        ret->reserved = options->reserved;
+    for (size_t i = sizeof *options; i < options->size; i++)
+        if (bytes[i] != 0)
+            return refuse("options: a field that this version does not know is set");
     return true;
 }
 
 SCNetworkReachabilityRef SCNetworkReachabilityCreateWithOptions(const void *allocator,
                                                                 const SCNetworkReachabilityOptions *options)
 {
-    SCNetworkReachabilityOptions known;
-
     (void)allocator;
-    return read_options(options, &known) ? create_with_options(&known) : refuse_arguments();
+    return check_options(options) ? create_with_options(options) : refuse_arguments();
 }
 
 SCNetworkReachabilityRef SCNetworkReachabilityCreateWithSocket(const void *allocator, int socket)

@@ -73,20 +73,13 @@ static uint32_t count_addresses(const struct questions *questions)
     return count;
 }
 
-#define PATH_HAS(field, size) STRUCTURE_HAS(SCNetworkReachabilityPath, field, size)
-#define PATH_FIRST_SIZE       offsetof(SCNetworkReachabilityPath, flow) /* headers before 0.1.0 ended here */
-
 void getters_write_path(const SCNetworkReachabilityPath *path, SCNetworkReachabilityPath *ret)
 {
     const size_t size = ret->size;
 
     memset(ret, 0, size);
-    memcpy(ret, path, PATH_FIRST_SIZE);
+    *ret = *path;
     ret->size = size;
-    if (PATH_HAS(flow, size))
-        ret->flow = path->flow;
-    if (PATH_HAS(nextHop, size))
-        ret->nextHop = path->nextHop;
 }
 
 static void copy_path(const struct path *path, uint32_t address_count, SCNetworkReachabilityPath *ret)
@@ -111,16 +104,10 @@ static void copy_path(const struct path *path, uint32_t address_count, SCNetwork
 
 bool getters_check_size(const SCNetworkReachabilityPath *path)
 {
-    if (path != NULL && path->size >= PATH_FIRST_SIZE && path->size <= STRUCTURE_SIZE_LIMIT)
+    if (path != NULL && path->size >= sizeof *path && path->size <= STRUCTURE_SIZE_LIMIT)
         return true;
     error_set(error_invalid(path == NULL ? "path: NULL" : "path->size: set it to sizeof the structure"));
     return false;
-}
-
-/* What the caller's structure has room for. */
-static unsigned extras_of(const SCNetworkReachabilityPath *path)
-{
-    return (PATH_HAS(flow, path->size) ? QUERY_FLOW : 0) | (PATH_HAS(nextHop, path->size) ? QUERY_NEXT_HOP : 0);
 }
 
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
@@ -133,61 +120,31 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
     if (!target_check(target, &self) || !getters_check_size(path))
         return 0;
     questions = target_retain_questions(self);
-    error = full_path_query(self->netns, questions, extras_of(path), &current);
+    error = full_path_query(self->netns, questions, QUERY_FLOW | QUERY_NEXT_HOP, &current);
     if (error == 0) {
-        delivery_settle(self, extras_of(path), &current);
+        delivery_settle(self, QUERY_FLOW | QUERY_NEXT_HOP, &current);
         copy_path(&current, count_addresses(questions), path);
     }
     questions_release(questions);
     return error == 0 ? 1 : fail_get(error);
 }
 
-/* The first evaluation of a schedule reads neither rules nor the kinds of links. */
-static int settle_last_flow(struct SCNetworkReachability *target, struct path *path)
-{
-    struct questions *questions;
-    struct path now;
-    int error;
-
-    if (!path->flow_unsettled)
-        return 0;
-    questions = target_retain_questions(target);
-    error = full_path_query(target->netns, questions, QUERY_FLOW, &now);
-    if (error == 0) {
-        delivery_settle(target, QUERY_FLOW, &now);
-        path->flow = now.flow;
-    }
-    questions_release(questions);
-    return error;
-}
-
-/* `failed`: the last callback has said so, or the next one will. The kernel may be trying again now. */
-static int find_last_next_hop(struct SCNetworkReachability *target, bool failed, struct path *path)
-{
-    const int error = full_path_find_next_hop(target->netns, path);
-
-    if (error == 0 && failed)
-        path->next_hop = kSCNetworkReachabilityNextHopFailed;
-    if (error == 0)
-        delivery_settle(target, QUERY_NEXT_HOP, path);
-    return error;
-}
-
 SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
 {
     struct SCNetworkReachability *self;
-    struct path last;
+    struct questions *questions;
+    struct path last, now;
     struct link link;
     uint32_t address_count;
     bool watched, failed;
-    int error;
+    int error = 0;
 
     if (!target_check(target, &self) || !getters_check_size(path))
         return 0;
     if (self->details == NULL)
         return SCNetworkReachabilityGetPath(target, path);
     target_lock(self);
-    watched = self->schedules != NULL;
+    watched = self->schedule != NULL;
     if (watched)
         delivery_read_path_locked(self, &last);
     failed = self->hop.failed;
@@ -199,9 +156,21 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     if (last.type_unknown && shared_socket_learn_link(netns_socket(self->netns), last.index, &link) == 0 &&
         link.index != 0)
         last.type = link.type;
-    error = PATH_HAS(flow, path->size) ? settle_last_flow(self, &last) : 0;
-    if (error == 0 && PATH_HAS(nextHop, path->size))
-        error = find_last_next_hop(self, failed, &last);
+    if (last.flow_unsettled) { /* the first evaluation of a schedule reads neither rules nor the kinds of links */
+        questions = target_retain_questions(self);
+        error = full_path_query(self->netns, questions, QUERY_FLOW, &now);
+        questions_release(questions);
+        if (error == 0) {
+            delivery_settle(self, QUERY_FLOW, &now);
+            last.flow = now.flow;
+        }
+    }
+    if (error == 0)
+        error = full_path_find_next_hop(self->netns, &last);
+    if (error == 0 && failed) /* the last callback has said so, or the next one will; the kernel may be trying again */
+        last.next_hop = kSCNetworkReachabilityNextHopFailed;
+    if (error == 0)
+        delivery_settle(self, QUERY_NEXT_HOP, &last);
     if (error != 0)
         return fail_get(error);
     copy_path(&last, address_count, path);
@@ -209,13 +178,6 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
 }
 
 /* ---- Addresses -------------------------------------------------------------------------------------------------- */
-
-/* Returns the index of the interface that a zone names, or 0. */
-static uint32_t zone_index(const struct SCNetworkReachability *target, const struct question *question)
-{
-    return question->interface != NULL ? shared_socket_link_index(netns_socket(target->netns), question->interface)
-                                       : question->scope;
-}
 
 size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target, struct sockaddr_storage *addresses,
                                                  size_t capacity)
@@ -231,11 +193,14 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
     questions = target_retain_questions(self);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
+        uint32_t scope = question->scope;
 
         if (!is_target_address(questions, i))
             continue;
+        if (question->interface != NULL) /* the index of the interface that a zone names; 0: there is none */
+            scope = shared_socket_link_index(netns_socket(self->netns), question->interface);
         if (count < capacity)
-            address_to_sockaddr(&question->destination, zone_index(self, question), &addresses[count]);
+            address_to_sockaddr(&question->destination, scope, &addresses[count]);
         count++;
     }
     questions_release(questions);

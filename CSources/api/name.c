@@ -31,35 +31,27 @@ static bool is_same_address(const struct question *a, const struct question *b)
     return address_equal(&a->destination, &b->destination) && a->scope == b->scope;
 }
 
-static bool contains_address(const struct questions *questions, const struct question *wanted)
-{
-    for (size_t i = 0; i < questions->count; i++)
-        if (is_same_address(&questions->items[i], wanted))
-            return true;
-    return false;
-}
-
 /* Compares the order, too, and the reason. */
 static bool questions_are_equal(const struct questions *a, const struct questions *b)
 {
-    if (a->reason != b->reason || a->count != b->count)
-        return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (!is_same_address(&a->items[i], &b->items[i]))
-            return false;
-    return true;
+    bool equal = a->reason == b->reason && a->count == b->count;
+
+    for (size_t i = 0; equal && i < a->count; i++)
+        equal = is_same_address(&a->items[i], &b->items[i]);
+    return equal;
 }
 
-/* Ignores the order: name servers rotate it. */
-static bool have_same_addresses(const struct questions *a, const struct questions *b)
+/* Whether `a` has all addresses of `b`. */
+static bool contain_addresses(const struct questions *a, const struct questions *b)
 {
-    for (size_t i = 0; i < a->count; i++)
-        if (!contains_address(b, &a->items[i]))
-            return false;
-    for (size_t i = 0; i < b->count; i++)
-        if (!contains_address(a, &b->items[i]))
-            return false;
-    return true;
+    bool contain = true;
+
+    for (size_t i = 0; contain && i < b->count; i++) {
+        contain = false;
+        for (size_t j = 0; j < a->count; j++)
+            contain = contain || is_same_address(&a->items[j], &b->items[i]);
+    }
+    return contain;
 }
 
 /* Consumes a reference. */
@@ -68,16 +60,9 @@ static void replace_questions_locked(struct SCNetworkReachability *target, struc
     struct questions *previous = target->questions;
 
     target->questions = questions;
-    schedule_set_questions_locked(target);
+    if (target->schedule != NULL)
+        monitor_set_questions(target->schedule->loop, &target->schedule->watch, questions);
     questions_release(previous);
-}
-
-static void reset_questions_locked(struct SCNetworkReachability *target)
-{
-    if (target->questions == target->initial)
-        return;
-    counted_retain(&target->initial->counted);
-    replace_questions_locked(target, target->initial);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
@@ -121,16 +106,14 @@ static bool name_servers_are_reachable(const struct SCNetworkReachability *targe
 static struct questions *questions_of_result(const struct SCNetworkReachability *target,
                                              const struct lookup_result *result)
 {
-    switch (result->outcome) {
-    case LOOKUP_FOUND:
+    SCNetworkReachabilityReason reason = kSCNetworkReachabilityReasonNameNotFound;
+
+    if (result->outcome == LOOKUP_FOUND)
         return questions_of_addresses(target, result);
-    case LOOKUP_NO_SUCH_NAME:
-        return questions_create(NULL, 0, kSCNetworkReachabilityReasonNameNotFound);
-    default:
-        return questions_create(NULL, 0,
-                                name_servers_are_reachable(target) ? kSCNetworkReachabilityReasonNameServerFailure
-                                                                   : kSCNetworkReachabilityReasonNameServerUnreachable);
-    }
+    if (result->outcome != LOOKUP_NO_SUCH_NAME)
+        reason = name_servers_are_reachable(target) ? kSCNetworkReachabilityReasonNameServerFailure
+                                                    : kSCNetworkReachabilityReasonNameServerUnreachable;
+    return questions_create(NULL, 0, reason);
 }
 
 /* Consumes a reference. */
@@ -143,15 +126,19 @@ static void apply_result_locked(struct SCNetworkReachability *target, struct que
         questions_release(questions);
         return;
     }
-    if (is_first_result || !have_same_addresses(target->questions, questions))
+    if (is_first_result || !contain_addresses(target->questions, questions) ||
+        !contain_addresses(questions, target->questions)) /* name servers rotate the order */
         target->owed_next = true;
     replace_questions_locked(target, questions);
 }
 
 static void set_next_lookup_locked(struct SCNetworkReachability *target, int64_t deadline)
 {
+    struct schedule *schedule = target->schedule;
+
     target->lookups->next = deadline;
-    schedule_set_lookup_deadline_locked(target);
+    if (schedule != NULL)
+        name_monitor_set_deadline(schedule->loop, &schedule->name_watch, deadline);
 }
 
 /* After a look-up. */
@@ -167,6 +154,20 @@ static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool f
         lookups->retry_delay = 2 * retry_delay < RETRY_DELAY_LAST ? 2 * retry_delay : RETRY_DELAY_LAST;
 }
 
+/* A pending name may follow the default path. From now on, the loop's monitor evaluates the path of its own addresses.
+ * Returns 0 or an errno. */
+static int watch_own_path_locked(struct schedule *schedule)
+{
+    int error;
+
+    if (schedule == NULL || schedule->watch.monitor != NULL)
+        return 0;
+    error = monitor_watch(schedule->loop, schedule->target->netns, &schedule->watch);
+    if (error == 0)
+        name_monitor_stop_following(schedule->loop, &schedule->name_watch);
+    return error;
+}
+
 /* `questions` are the result's, NULL if there was no memory. Consumes the reference. If something changed during the
  * look-up, a failure is ignored, and the look-up is repeated in any case. */
 static void finish_lookup_locked(struct SCNetworkReachability *target, struct questions *questions,
@@ -177,7 +178,7 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
     /* One failure in a row at most: changes can go on for ever. */
     const bool hides_failure = outdated || (result->in_pause && !lookups->failure_hidden);
 
-    if (questions != NULL && schedule_watch_own_paths_locked(target) != 0) {
+    if (questions != NULL && watch_own_path_locked(target->schedule) != 0) {
         questions_release(questions);
         questions = NULL;
     }
@@ -249,7 +250,10 @@ void name_stop_lookups_locked(struct SCNetworkReachability *target)
 
     lookup_cancel(&lookups->waiter);
     lookups->running = lookups->outdated = lookups->failure_hidden = target->owed_next = false;
-    reset_questions_locked(target);
+    if (target->questions != target->initial) {
+        counted_retain(&target->initial->counted);
+        replace_questions_locked(target, target->initial);
+    }
 }
 
 void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool changed)

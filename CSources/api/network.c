@@ -9,30 +9,21 @@
 
 /* ---- Watching --------------------------------------------------------------------------------------------------- */
 
-/* Keeps the path, and makes a delivery due, unless another loop has reported the same. */
-static void set_network_locked(struct schedule *schedule, struct network_path *network)
-{
-    struct SCNetworkReachability *target = schedule->target;
-
-    if (target->network_told && network_path_equal(target->network, network))
-        return;
-    target->network_told = true;
-    counted_retain(&network->counted);
-    network_path_release(target->network);
-    target->network = network;
-    target->change_queued = false;
-    delivery_set_owed_locked(target);
-    delivery_queue_locked(schedule);
-}
-
 static void network_changed(struct network_watch *watch, struct network_path *network)
 {
     struct schedule *schedule = container_of(watch, struct schedule, net_watch);
+    struct SCNetworkReachability *target = schedule->target;
 
-    target_lock(schedule->target);
-    if (schedule->active)
-        set_network_locked(schedule, network);
-    target_unlock(schedule->target);
+    target_lock(target);
+    if (target->schedule == schedule) {
+        counted_retain(&network->counted);
+        network_path_release(target->network);
+        target->network = network;
+        target->change_queued = false;
+        delivery_set_owed_locked(target);
+        delivery_queue_locked(schedule);
+    }
+    target_unlock(target);
 }
 
 int network_join_locked(struct schedule *schedule)
@@ -43,34 +34,9 @@ int network_join_locked(struct schedule *schedule)
 
     schedule->net_watch = (struct network_watch){ .user.owner = &schedule->member.counted, .changed = network_changed };
     error = network_monitor_join(schedule->loop, target->netns, &schedule->net_watch, &first);
-    if (error != 0)
-        return error;
-    for (struct schedule *other = target->schedules; other != NULL; other = other->next)
-        network_monitor_repeat(other->loop, &other->net_watch);
-    if (target->schedules != NULL)
-        network_monitor_repeat(schedule->loop, &schedule->net_watch);
-    if (target->network_told) {
-        network_path_release(first); /* perhaps not whole */
-    } else {
-        network_path_release(target->network);
+    if (error == 0)
         target->network = first;
-    }
-    return 0;
-}
-
-void network_leave_locked(struct schedule *schedule)
-{
-    if (schedule->target->notify_network)
-        network_monitor_leave(schedule->loop, &schedule->net_watch);
-}
-
-void network_forget_locked(struct SCNetworkReachability *target)
-{
-    if (target->schedules != NULL)
-        return;
-    network_path_release(target->network);
-    target->network = NULL;
-    target->network_told = false;
+    return error;
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
@@ -87,12 +53,7 @@ static void fill_default_path(const struct path *path, SCNetworkReachabilityDefa
     address_to_sockaddr(&path->gateway, path->index, &ret->gateway);
 }
 
-/* Headers before 0.1.0 ended here. */
-#define WAY_FIRST_SIZE       offsetof(SCNetworkReachabilityWay, interfaceTypeIsKnown)
-#define WAY_HAS(field, size) STRUCTURE_HAS(SCNetworkReachabilityWay, field, size)
-
-/* Writes the fields that are within `size`. */
-static void fill_way(const struct network_way *way, size_t size, SCNetworkReachabilityWay *ret)
+static void fill_way(const struct network_way *way, SCNetworkReachabilityWay *ret)
 {
     const struct path *ipv4 = &way->paths[NETWORK_IPV4], *ipv6 = &way->paths[NETWORK_IPV6];
     const struct path *known = path_rank(ipv4) > 0 ? ipv4 : ipv6;
@@ -104,14 +65,10 @@ static void fill_way(const struct network_way *way, size_t size, SCNetworkReacha
     ret->ipv6CarrierTypes = ipv6->carriers & ~PATH_CARRIER_CABLE;
     fill_default_path(ipv4, &ret->ipv4);
     fill_default_path(ipv6, &ret->ipv6);
-    if (WAY_HAS(interfaceTypeIsKnown, size))
-        ret->interfaceTypeIsKnown = !known->type_unknown;
-    if (WAY_HAS(interfaceIsCable, size))
-        ret->interfaceIsCable = known->cable;
-    if (WAY_HAS(ipv4CarrierIsCable, size))
-        ret->ipv4CarrierIsCable = (ipv4->carriers & PATH_CARRIER_CABLE) != 0;
-    if (WAY_HAS(ipv6CarrierIsCable, size))
-        ret->ipv6CarrierIsCable = (ipv6->carriers & PATH_CARRIER_CABLE) != 0;
+    ret->interfaceTypeIsKnown = !known->type_unknown;
+    ret->interfaceIsCable = known->cable;
+    ret->ipv4CarrierIsCable = (ipv4->carriers & PATH_CARRIER_CABLE) != 0;
+    ret->ipv6CarrierIsCable = (ipv6->carriers & PATH_CARRIER_CABLE) != 0;
 }
 
 static void fill_ways(const struct network_path *network, SCNetworkReachabilityWay *ret, size_t size, size_t capacity)
@@ -120,7 +77,7 @@ static void fill_ways(const struct network_path *network, SCNetworkReachabilityW
 
     for (size_t i = 0; i < network->count && i < capacity; i++, at += size) {
         memset(at, 0, size);
-        fill_way(&network->ways[i], size, (SCNetworkReachabilityWay *)(void *)at);
+        fill_way(&network->ways[i], (SCNetworkReachabilityWay *)(void *)at);
     }
 }
 
@@ -143,28 +100,24 @@ static void fill_network(const struct network_path *network, SCNetworkReachabili
         address_to_sockaddr(&network->servers[i].address, network->servers[i].scope, &ret->nameServers[i]);
 }
 
-/* Returns the network path of a scheduled target, with a reference, or NULL. */
-static struct network_path *retain_last_network(struct SCNetworkReachability *target)
-{
-    struct network_path *network;
-
-    target_lock(target);
-    network = target->network;
-    if (network != NULL)
-        counted_retain(&network->counted);
-    target_unlock(target);
-    return network;
-}
-
-static int query_network(struct netns *netns, struct network_path **ret)
+/* Gets the network path with a reference: the last one of a scheduled target, or queries it. Returns 0 or an errno. */
+static int retain_network(struct SCNetworkReachability *target, struct network_path **ret)
 {
     struct questions *questions;
-    int error = network_monitor_questions(&questions);
+    int error;
 
-    if (error != 0)
-        return error;
-    error = network_path_query(netns, questions, ret);
-    questions_release(questions);
+    target_lock(target);
+    *ret = target->network;
+    if (*ret != NULL)
+        counted_retain(&(*ret)->counted);
+    target_unlock(target);
+    if (*ret != NULL)
+        return 0;
+    error = network_monitor_questions(&questions);
+    if (error == 0) {
+        error = network_path_query(target->netns, questions, ret);
+        questions_release(questions);
+    }
     return error;
 }
 
@@ -180,7 +133,7 @@ static int check_arguments(const SCNetworkReachabilityNetwork *network, const SC
         return 0;
     if (ways == NULL)
         return error_invalid("ways: NULL, and capacity is not 0");
-    if (way_size < WAY_FIRST_SIZE || way_size > STRUCTURE_SIZE_LIMIT ||
+    if (way_size < sizeof *ways || way_size > STRUCTURE_SIZE_LIMIT ||
         way_size % _Alignof(SCNetworkReachabilityWay) != 0)
         return error_invalid("waySize: set it to sizeof the structure");
     return 0;
@@ -198,8 +151,8 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
     error = check_arguments(network, ways, waySize, capacity);
     if (error == 0 && !self->notify_network)
         error = error_invalid("target: without kSCNetworkReachabilityOptionNotifyNetwork");
-    if (error == 0 && (current = retain_last_network(self)) == NULL)
-        error = query_network(self->netns, &current);
+    if (error == 0)
+        error = retain_network(self, &current);
     if (error != 0) {
         error_set(error);
         return 0;

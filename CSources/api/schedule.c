@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Schedules: a target is scheduled and unscheduled, on run loops and with schedulers. Operations on all schedules of a
- * target.
+ * Schedules: a target is scheduled and unscheduled, on a run loop or with a scheduler.
  *
  * What this file must never do: run user code (a retain or release hook) with a lock held, or leave a schedule in a
  * monitor or in a queue after it left its target.
@@ -37,16 +36,44 @@ static void schedule_release(struct schedule *schedule)
     counted_release(&schedule->member.counted);
 }
 
+/* Takes the schedule out of all monitors and queues. */
+static void leave_locked(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+
+    if (target->lookups != NULL)
+        name_monitor_leave(schedule->loop, &schedule->name_watch);
+    if (target->notify_network)
+        network_monitor_leave(schedule->loop, &schedule->net_watch);
+    monitor_unwatch(schedule->loop, &schedule->watch);
+    runloop_remove_member(schedule->loop, &schedule->member);
+    network_path_release(target->network);
+    target->network = NULL;
+    atomic_store_explicit(&target->published, 0, memory_order_release);
+}
+
+/* The next schedule begins anew. The caller then calls release_removed, without the lock. */
+static void remove_locked(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+
+    leave_locked(schedule);
+    target->schedule = NULL;
+    if (target->lookups != NULL)
+        name_stop_lookups_locked(target);
+    target->change_queued = false;
+    target->delivered.flow_unsettled = true;
+    target->hop = (struct target_hop){ 0 };
+}
+
 /* Releases a removed schedule, and its reference to the target. If that was the last one, runs the user's hooks. */
-static void schedule_release_removed(struct schedule *schedule)
+static void release_removed(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
 
     schedule_release(schedule);
     target_release(target);
 }
-
-static void remove_locked(struct schedule *schedule);
 
 /* The loop's thread has ended. Consumes a reference. */
 static void end_schedule_of_member(struct member *member)
@@ -55,12 +82,12 @@ static void end_schedule_of_member(struct member *member)
     bool was_active;
 
     target_lock(schedule->target);
-    was_active = schedule->active;
+    was_active = schedule->target->schedule == schedule;
     if (was_active)
         remove_locked(schedule);
     target_unlock(schedule->target);
     if (was_active)
-        schedule_release_removed(schedule);
+        release_removed(schedule);
     counted_release(&schedule->member.counted);
 }
 
@@ -74,7 +101,7 @@ static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed)
     struct schedule *schedule = container_of(name_watch, struct schedule, name_watch);
 
     target_lock(schedule->target);
-    if (schedule->active)
+    if (schedule->target->schedule == schedule)
         name_repeat_lookup_locked(schedule->target, changed);
     target_unlock(schedule->target);
 }
@@ -124,49 +151,33 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
 
 /* ---- Add -------------------------------------------------------------------------------------------------------- */
 
-/* The result of the first schedule counts as delivered. It says nothing of flow and next hop: a call may have returned
- * them before, and then a difference makes a callback. */
-static void begin_delivered_locked(struct schedule *schedule, const struct path *path)
-{
-    struct SCNetworkReachability *target = schedule->target;
-    const struct outcome before = target->delivered;
-    const bool had_failed = target->hop.delivered;
-
-    delivery_set_current_locked(schedule, path);
-    delivery_set_delivered_locked(target);
-    if (target->hop.returned)
-        target->hop.delivered = had_failed;
-    if (path->flow_unsettled && !before.flow_unsettled) {
-        target->delivered.flow = before.flow;
-        target->delivered.flow_unsettled = false;
-    }
-    /* A name's first result brings a callback. That of localhost is here already. */
-    if (target->kind == TARGET_NAME && target->lookups == NULL)
-        delivery_set_owed_locked(target);
-}
-
-/* Evaluates without waiting for RTNL. The loop's monitor evaluates again later, after the barrier. Returns 0 or an
- * errno. */
+/* Evaluates without waiting for RTNL; the loop's monitor evaluates again later, after the barrier. The result counts as
+ * delivered. It says nothing of flow and next hop: a call may have returned them before, and then a difference makes a
+ * callback. Returns 0 or an errno. */
 static int evaluate_locked(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
     const unsigned extras = extras_of(target);
+    const struct outcome before = target->delivered;
+    const bool had_failed = target->hop.delivered;
     struct path path;
     const int error = shared_socket_evaluate(netns_socket(target->netns), target->questions,
                                              extras & ~(unsigned)QUERY_FLOW, &path);
 
     if (error != 0)
         return error;
-    atomic_store(&schedule->watch.outdated, true);
     path.flow_unsettled = (extras & QUERY_FLOW) != 0; /* reading rules and links would wait for RTNL */
-    if (target->schedules == NULL) {
-        begin_delivered_locked(schedule, &path);
-        return 0;
-    }
     delivery_set_current_locked(schedule, &path);
-    /* A loop's monitor may find other flags, as it also reads the other ends of tunnels. */
-    if (path.dependencies.unknown_link != 0 || path.wireguard)
-        schedule_set_questions_locked(target); /* the other loops evaluate again, too: one may have known more */
+    delivery_set_delivered_locked(target);
+    if (target->hop.state == HOP_RETURNED)
+        target->hop.delivered = had_failed;
+    if (path.flow_unsettled && !before.flow_unsettled) {
+        target->delivered.flow = before.flow;
+        target->delivered.flow_unsettled = false;
+    }
+    /* A name's first result brings a callback. That of localhost is here already. */
+    if (target->kind == TARGET_NAME && target->lookups == NULL)
+        delivery_set_owed_locked(target);
     return 0;
 }
 
@@ -176,109 +187,42 @@ static bool can_follow_locked(const struct SCNetworkReachability *target)
     const struct question *question = &target->initial->items[0];
 
     return target->lookups != NULL && target->questions == target->initial && question_is_default_path(question) &&
-           question->family == AF_UNSPEC && target->details == NULL && !target->notify_next_hop &&
-           target->schedules == NULL;
+           question->family == AF_UNSPEC && target->details == NULL && !target->notify_next_hop;
 }
 
-static int watch_or_follow_locked(struct schedule *schedule)
-{
-    if (!can_follow_locked(schedule->target))
-        return monitor_watch(schedule->loop, schedule->target->netns, &schedule->watch);
-    name_monitor_follow(schedule->loop, &schedule->name_watch);
-    return 0;
-}
-
-/* Returns false if the loop's thread has ended. */
-static bool add_to_loop(struct schedule *schedule)
-{
-    bool added;
-
-    runloop_lock(schedule->loop);
-    added = runloop_add_member_locked(schedule->loop, &schedule->member);
-    runloop_unlock(schedule->loop);
-    return added;
-}
-
-static void leave_monitors_locked(struct schedule *schedule)
-{
-    schedule->active = false;
-    if (schedule->target->lookups != NULL)
-        name_monitor_leave(schedule->loop, &schedule->name_watch);
-    network_leave_locked(schedule);
-    monitor_unwatch(schedule->loop, &schedule->watch);
-}
-
-/* Adds a new schedule to its target. Returns 0 or a status; if it fails, nothing has changed. */
+/* Adds a new schedule to its target, which has none. Returns 0 or a status; if it fails, nothing has changed. */
 static int add_locked(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
     SCRunLoopRef loop = schedule->loop;
-    int error = schedule_watch_own_paths_locked(schedule->target);
+    const bool follows = can_follow_locked(target);
+    int error = 0;
 
-    schedule->active = true;
     counted_retain(&(schedule->watch.questions = target->questions)->counted);
-    if (error == 0 && target->lookups != NULL)
+    if (target->lookups != NULL)
         error = name_monitor_join(loop, target->netns, &schedule->name_watch);
     /* Watch first, then evaluate: no change in between is missed. */
-    if (error == 0)
-        error = watch_or_follow_locked(schedule);
+    if (error == 0 && follows)
+        name_monitor_follow(loop, &schedule->name_watch);
+    else if (error == 0)
+        error = monitor_watch(loop, target->netns, &schedule->watch);
     if (error == 0)
         error = evaluate_locked(schedule);
     if (error == 0 && target->notify_network)
         error = network_join_locked(schedule);
-    if (error == 0 && !add_to_loop(schedule))
+    if (error == 0 && !runloop_add_member(loop, &schedule->member))
         error = error_invalid("runLoop: its thread has ended");
     if (error != 0) {
-        leave_monitors_locked(schedule);
-        network_forget_locked(target);
-        if (target->schedules == NULL)
-            atomic_store_explicit(&target->published, 0, memory_order_release);
+        leave_locked(schedule);
         return error;
     }
     target_retain(target);
-    schedule->next = target->schedules;
-    target->schedules = schedule;
-    if (target->lookups != NULL && schedule->next == NULL)
+    target->schedule = schedule;
+    if (target->lookups != NULL)
         name_start_lookups_locked(target);
-    else if (target->lookups != NULL)
-        name_monitor_set_deadline(loop, &schedule->name_watch, target->lookups->next);
     if (delivery_is_due_locked(target))
         delivery_queue_locked(schedule);
     return 0;
-}
-
-/* ---- Remove ----------------------------------------------------------------------------------------------------- */
-
-/* The caller then calls schedule_release_removed, without the lock. */
-static void remove_locked(struct schedule *schedule)
-{
-    struct SCNetworkReachability *target = schedule->target;
-    struct schedule **place = &target->schedules;
-    bool was_queued;
-
-    leave_monitors_locked(schedule);
-    runloop_lock(schedule->loop);
-    was_queued = runloop_cancel_locked(schedule->loop, &schedule->member);
-    runloop_remove_member_locked(schedule->loop, &schedule->member);
-    runloop_unlock(schedule->loop);
-    if (was_queued)
-        counted_release(&schedule->member.counted); /* never the last reference: the target holds one */
-    while (*place != schedule)
-        place = &(*place)->next;
-    *place = schedule->next;
-    target->change_queued = false; /* it may be queued on this loop: then another loop must queue it */
-    if (target->schedules != NULL) {
-        if (delivery_is_due_locked(target) && !target->is_delivering)
-            delivery_queue_everywhere_locked(target);
-        return;
-    }
-    /* The next schedule begins anew. */
-    network_forget_locked(target);
-    if (target->lookups != NULL)
-        name_stop_lookups_locked(target);
-    target->delivered.flow_unsettled = true;
-    target->hop = (struct target_hop){ 0 };
-    atomic_store_explicit(&target->published, 0, memory_order_release);
 }
 
 /* ---- Calls for run loops ---------------------------------------------------------------------------------------- */
@@ -304,21 +248,6 @@ static bool check_arguments(SCNetworkReachabilityRef target, SCRunLoopRef loop, 
     return runloop_mode_is_valid(mode) || return_status(error_invalid(RUNLOOP_NO_MODE));
 }
 
-static struct schedule *find_locked(const struct SCNetworkReachability *target, SCRunLoopRef loop)
-{
-    struct schedule *schedule = target->schedules;
-
-    while (schedule != NULL && schedule->loop != loop)
-        schedule = schedule->next;
-    return schedule;
-}
-
-/* Returns the schedule with a scheduler. It is the only one then. NULL: the target is on no scheduler. */
-static struct schedule *find_scheduler_locked(const struct SCNetworkReachability *target)
-{
-    return target->schedules != NULL && target->schedules->scheduler != NULL ? target->schedules : NULL;
-}
-
 SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
                                                    SCRunLoopMode runLoopMode)
 {
@@ -329,12 +258,14 @@ SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef targ
     if (!check_arguments(target, runLoop, runLoopMode, &self))
         return 0;
     target_lock(self);
-    schedule = find_locked(self, runLoop);
-    if (find_scheduler_locked(self) != NULL) {
-        error = error_invalid("target: on a scheduler, so not also on a run loop");
-    } else if (schedule == NULL) {
+    schedule = self->schedule;
+    if (schedule == NULL) {
         schedule = added = schedule_create(self, runLoop);
         error = added == NULL ? ENOMEM : add_locked(added);
+    } else if (schedule->scheduler != NULL) {
+        error = error_invalid("target: on a scheduler, so not also on a run loop");
+    } else if (schedule->loop != runLoop) {
+        error = error_invalid("target: on another run loop");
     }
     if (error == 0)
         schedule->times[mode_index(runLoopMode)]++;
@@ -355,8 +286,8 @@ SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef ta
     if (!check_arguments(target, runLoop, runLoopMode, &self))
         return 0;
     target_lock(self);
-    schedule = find_locked(self, runLoop);
-    if (schedule == NULL || schedule->times[mode_index(runLoopMode)] == 0)
+    schedule = self->schedule;
+    if (schedule == NULL || schedule->loop != runLoop || schedule->times[mode_index(runLoopMode)] == 0)
         error = error_invalid("target: not scheduled on this run loop in this mode");
     else
         removed = --schedule->times[mode_index(runLoopMode)] == 0 &&
@@ -365,22 +296,11 @@ SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef ta
         remove_locked(schedule);
     target_unlock(self);
     if (removed)
-        schedule_release_removed(schedule);
+        release_removed(schedule);
     return return_status(error);
 }
 
 /* ---- Calls for schedulers --------------------------------------------------------------------------------------- */
-
-static int add_to_target(struct schedule *schedule)
-{
-    struct SCNetworkReachability *target = schedule->target;
-    int error;
-
-    target_lock(target);
-    error = target->schedules == NULL ? add_locked(schedule) : error_invalid("target: scheduled already");
-    target_unlock(target);
-    return error;
-}
 
 static int schedule_on_scheduler(struct SCNetworkReachability *target, const SCNetworkReachabilityScheduler *scheduler)
 {
@@ -397,10 +317,15 @@ static int schedule_on_scheduler(struct SCNetworkReachability *target, const SCN
     }
     schedule->thread = thread;
     schedule->scheduler = scheduler_create(scheduler, delivery_run_work, &schedule->member.counted);
-    if (schedule->scheduler == NULL)
+    if (schedule->scheduler == NULL) {
         error = ENOMEM;
-    else
-        error = target_is_inherited(target) ? ECHILD : add_to_target(schedule); /* a fork inside the retain hook */
+    } else if (target_is_inherited(target)) { /* a fork inside the retain hook */
+        error = ECHILD;
+    } else {
+        target_lock(target);
+        error = target->schedule == NULL ? add_locked(schedule) : error_invalid("target: scheduled already");
+        target_unlock(target);
+    }
     if (error != 0)
         schedule_release(schedule);
     return error;
@@ -411,13 +336,15 @@ static int unschedule_from_scheduler(struct SCNetworkReachability *target)
     struct schedule *schedule;
 
     target_lock(target);
-    schedule = find_scheduler_locked(target);
+    schedule = target->schedule;
+    if (schedule != NULL && schedule->scheduler == NULL)
+        schedule = NULL;
     if (schedule != NULL)
         remove_locked(schedule);
     target_unlock(target);
     if (schedule == NULL)
         return error_invalid("target: on no scheduler");
-    schedule_release_removed(schedule);
+    release_removed(schedule);
     return 0;
 }
 
@@ -434,49 +361,5 @@ SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef target,
         return return_status(
             error_invalid(scheduler->version != 0 ? "scheduler->version: not 0" : "scheduler->perform: NULL"));
     return return_status(schedule_on_scheduler(self, scheduler));
-}
-
-/* ---- All schedules of a target ---------------------------------------------------------------------------------- */
-
-void schedule_set_questions_locked(struct SCNetworkReachability *target)
-{
-    for (struct schedule *schedule = target->schedules; schedule != NULL; schedule = schedule->next)
-        monitor_set_questions(schedule->loop, &schedule->watch, target->questions);
-}
-
-int schedule_watch_own_paths_locked(struct SCNetworkReachability *target)
-{
-    int error = 0;
-
-    for (struct schedule *schedule = target->schedules; schedule != NULL && error == 0; schedule = schedule->next) {
-        if (schedule->watch.monitor != NULL)
-            continue;
-        error = monitor_watch(schedule->loop, target->netns, &schedule->watch);
-        if (error == 0)
-            name_monitor_stop_following(schedule->loop, &schedule->name_watch);
-    }
-    return error;
-}
-
-void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target)
-{
-    for (struct schedule *schedule = target->schedules; schedule != NULL; schedule = schedule->next)
-        name_monitor_set_deadline(schedule->loop, &schedule->name_watch, target->lookups->next);
-}
-
-struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *target)
-{
-    struct schedule_summary summary = { 0 };
-
-    for (const struct schedule *schedule = target->schedules; schedule != NULL; schedule = schedule->next) {
-        const struct monitor_counters counters = monitor_count(schedule->loop, &schedule->watch);
-
-        summary.loops++;
-        summary.on_scheduler = schedule->scheduler != NULL;
-        summary.times += schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON];
-        summary.counters.overruns += counters.overruns;
-        summary.counters.queries += counters.queries;
-    }
-    return summary;
 }
 #endif

@@ -6,7 +6,7 @@
  * What this file must never do: call `perform`, a hook or the owner's `run` with the lock held.
  */
 #ifdef __linux__
-#include "api/scheduler.h"
+#include "api/target.h"
 
 #include <stdlib.h>
 
@@ -51,50 +51,23 @@ struct scheduler *scheduler_retain(struct scheduler *scheduler)
     return scheduler;
 }
 
-/* A call of `run` or `perform`, with references. User code may end the thread in it. */
-struct scheduler_call {
-    struct scheduler *scheduler;
-    struct counted *owner; /* NULL: a call of `perform` */
-};
-
-static void make_call(void *argument)
-{
-    const struct scheduler_call *call = argument;
-    struct scheduler *scheduler = call->scheduler;
-
-    if (call->owner != NULL)
-        scheduler->run(call->owner);
-}
-
-static void end_call(void *argument)
-{
-    const struct scheduler_call *call = argument;
-
-    if (call->owner != NULL)
-        counted_release(call->owner);
-    counted_release(&call->scheduler->counted);
-}
-
-/* The function that the scheduler is given to run. */
+/* The function that the scheduler is given to run. Consumes the work's reference. */
 static void run_work(void *argument)
 {
-    struct scheduler_call call = { .scheduler = argument };
+    struct scheduler *scheduler = argument;
+    struct counted *owner;
 
     process_lock();
-    call.scheduler->posted = false;
-    call.owner = call.scheduler->owner;
-    if (call.owner != NULL)
-        counted_retain(call.owner);
+    scheduler->posted = false;
+    owner = scheduler->owner;
+    if (owner != NULL)
+        counted_retain(owner);
     process_unlock();
-    process_run(make_call, end_call, &call);
-}
-
-static void perform(void *argument)
-{
-    struct scheduler *scheduler = ((const struct scheduler_call *)argument)->scheduler;
-
-    netns_enter_process_namespace(); /* threads that it starts inherit the namespace */
-    scheduler->calls.perform(scheduler->calls.info, run_work, scheduler);
+    if (owner != NULL) {
+        scheduler->run(owner);
+        counted_release(owner);
+    }
+    counted_release(&scheduler->counted);
 }
 
 void scheduler_post(struct scheduler *scheduler)
@@ -108,10 +81,11 @@ void scheduler_post(struct scheduler *scheduler)
         counted_retain(&scheduler->counted); /* the work's, until it has run */
     }
     process_unlock();
-    if (may_post)
-        process_run(perform, end_call, &(struct scheduler_call){ .scheduler = scheduler });
-    else
-        counted_release(&scheduler->counted);
+    if (may_post) {
+        netns_enter_process_namespace(); /* threads that `perform` starts inherit the namespace */
+        scheduler->calls.perform(scheduler->calls.info, run_work, scheduler);
+    }
+    counted_release(&scheduler->counted);
 }
 
 void scheduler_end(struct scheduler *scheduler)

@@ -189,46 +189,36 @@ static void append_subject(struct text_buffer *text, const struct SCNetworkReach
 {
     const struct question *question = &target->initial->items[0];
 
-    switch (target->kind) {
-    case TARGET_NAME:
+    if (target->kind == TARGET_NAME) {
         append_text(text, "name = ");
         append_name(text, target->name);
-        return;
-    case TARGET_DEFAULT:
+    } else if (target->kind == TARGET_DEFAULT) {
         append_text(text, "default path");
-        return;
-    case TARGET_ADDRESS:
+    } else {
+        if (target->kind == TARGET_PAIR) {
+            append_text(text, "local address = ");
+            append_address(text, question, &question->local, question->local_scope);
+            append_text(text, ", remote ");
+        }
         append_text(text, "address = ");
         append_address(text, question, &question->destination, question->scope);
-        return;
-    case TARGET_PAIR:
-        append_text(text, "local address = ");
-        append_address(text, question, &question->local, question->local_scope);
-        append_text(text, ", remote address = ");
-        append_address(text, question, &question->destination, question->scope);
-        return;
-    }
-}
-
-static const char *next_hop_words(SCNetworkReachabilityNextHop next_hop)
-{
-    switch (next_hop) {
-    case kSCNetworkReachabilityNextHopConfirmed:
-        return " next hop confirmed";
-    case kSCNetworkReachabilityNextHopUnconfirmed:
-        return " next hop unconfirmed";
-    case kSCNetworkReachabilityNextHopFailed:
-        return " next hop failed";
-    default:
-        return "";
     }
 }
 
 /* In the words of ip-route(8). */
 static void append_path(struct text_buffer *text, const struct path *path)
 {
+    static const char *const next_hop_words[] = {
+        [kSCNetworkReachabilityNextHopUnknown] = "",
+        [kSCNetworkReachabilityNextHopConfirmed] = " next hop confirmed",
+        [kSCNetworkReachabilityNextHopUnconfirmed] = " next hop unconfirmed",
+        [kSCNetworkReachabilityNextHopFailed] = " next hop failed",
+    };
     char digits[46];
 
+    append_text(text, "\n  flags: ");
+    append_flags(text, path->flags);
+    append_text(text, "\n  reason: %s", SCNetworkReachabilityReasonString(path->reason));
     append_text(text, "\n  path:%s",
                 path->evidence == kSCNetworkReachabilityEvidenceSocket ? " (from a UDP socket)" : "");
     if (path->gateway.family != AF_UNSPEC) {
@@ -248,48 +238,14 @@ static void append_path(struct text_buffer *text, const struct path *path)
         append_text(text, " none");
     if (path->index != 0)
         append_text(text, " mtu %" PRIu32 " table %" PRIu32, path->mtu, path->table);
-    append_text(text, "%s", next_hop_words(path->next_hop));
+    append_text(text, "%s", next_hop_words[path->next_hop]);
 }
 
-static void append_evaluation(struct text_buffer *text, const struct path *path)
+static const char *lookup_words(bool running, SCNetworkReachabilityReason result)
 {
-    append_text(text, "\n  flags: ");
-    append_flags(text, path->flags);
-    append_text(text, "\n  reason: %s", SCNetworkReachabilityReasonString(path->reason));
-    append_path(text, path);
-}
-
-/* Copied under the target's lock, printed without it. */
-struct description_snapshot {
-    struct schedule_summary schedules;
-    struct outcome current;
-    bool lookup_running;
-    SCNetworkReachabilityReason lookup_result; /* NamePending: there is none */
-    unsigned evaluations, deliveries;
-};
-
-static struct description_snapshot take_snapshot(struct SCNetworkReachability *target)
-{
-    struct description_snapshot snapshot;
-
-    target_lock(target);
-    snapshot = (struct description_snapshot){ .schedules = schedule_summarize_locked(target),
-                                              .current = target->current,
-                                              .evaluations = target->evaluations,
-                                              .deliveries = target->deliveries,
-                                              .lookup_running = target->lookups != NULL && target->lookups->running,
-                                              .lookup_result = target->questions->reason };
-    target_unlock(target);
-    return snapshot;
-}
-
-static const char *lookup_words(const struct description_snapshot *snapshot)
-{
-    const bool has_result = snapshot->lookup_result != kSCNetworkReachabilityReasonNamePending;
-
-    if (snapshot->lookup_running)
-        return has_result ? "looking up again" : "looking up";
-    switch (snapshot->lookup_result) {
+    if (running)
+        return result != kSCNetworkReachabilityReasonNamePending ? "looking up again" : "looking up";
+    switch (result) {
     case kSCNetworkReachabilityReasonNamePending:
         return "not looked up";
     case kSCNetworkReachabilityReasonNameServerFailure:
@@ -303,30 +259,44 @@ static const char *lookup_words(const struct description_snapshot *snapshot)
 size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *buffer, size_t capacity)
 {
     struct SCNetworkReachability *self;
-    struct description_snapshot snapshot;
+    struct monitor_counters counters = { 0 };
+    const struct schedule *schedule;
+    const char *lookup = "not needed";
+    unsigned times = 0, evaluations, deliveries;
+    bool scheduled, on_scheduler;
+    struct outcome current;
     struct path path;
     struct text_buffer text;
 
     if (!target_check(target, &self) || !begin_text(&text, buffer, capacity))
         return 0;
-    snapshot = take_snapshot(self);
+    target_lock(self); /* copied under it, printed without it */
+    schedule = self->schedule;
+    scheduled = schedule != NULL;
+    on_scheduler = scheduled && schedule->scheduler != NULL;
+    if (scheduled) {
+        times = schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON];
+        counters = monitor_count(schedule->loop, &schedule->watch);
+    }
+    current = self->current;
+    evaluations = self->evaluations;
+    deliveries = self->deliveries;
+    if (self->lookups != NULL)
+        lookup = lookup_words(self->lookups->running, self->questions->reason);
+    target_unlock(self);
     append_text(&text, "<SCNetworkReachability %p> {", (const void *)target);
     append_subject(&text, self);
-    if (snapshot.schedules.loops != 0)
-        append_text(&text, ", flags = 0x%08" PRIx32 ", if_index = %" PRIu32, snapshot.current.flags,
-                    snapshot.current.index);
+    if (scheduled)
+        append_text(&text, ", flags = 0x%08" PRIx32 ", if_index = %" PRIu32, current.flags, current.index);
     append_text(&text, "}\n  schedule: ");
-    if (snapshot.schedules.loops == 0)
-        append_text(&text, "none");
-    else if (snapshot.schedules.on_scheduler)
-        append_text(&text, "on a scheduler");
+    if (scheduled && !on_scheduler)
+        append_text(&text, "on a run loop, %u times", times);
     else
-        append_text(&text, "%u times on %u run loops", snapshot.schedules.times, snapshot.schedules.loops);
+        append_text(&text, "%s", on_scheduler ? "on a scheduler" : "none");
     if (getters_evaluate(self, QUERY_SOURCE, &path) == 0 && full_path_find_next_hop(self->netns, &path) == 0)
-        append_evaluation(&text, &path);
-    append_text(&text, "\n  resolver: %s", self->lookups != NULL ? lookup_words(&snapshot) : "not needed");
-    append_text(&text, "\n  counters: %u evaluations, %u callbacks, %lu queries, %lu overruns", snapshot.evaluations,
-                snapshot.deliveries, snapshot.schedules.counters.queries, snapshot.schedules.counters.overruns);
+        append_path(&text, &path);
+    append_text(&text, "\n  resolver: %s\n  counters: %u evaluations, %u callbacks, %lu queries, %lu overruns", lookup,
+                evaluations, deliveries, counters.queries, counters.overruns);
     return text.length;
 }
 #endif

@@ -48,9 +48,11 @@ struct questions *target_retain_questions(struct SCNetworkReachability *target)
 
 /* ---- The object ------------------------------------------------------------------------------------------------- */
 
-/* Frees a target without schedules and references, also one that was not made completely. */
-static void free_members(struct SCNetworkReachability *target)
+/* Called when no schedule and no look-up uses the memory any more, also if the target was not made completely. */
+static void free_target(struct counted *counted)
 {
+    struct SCNetworkReachability *target = container_of(counted, struct SCNetworkReachability, memory);
+
     if (target->lookups != NULL) {
         lookup_waiter_close(&target->lookups->waiter);
         resolvconf_release();
@@ -67,12 +69,6 @@ static void free_members(struct SCNetworkReachability *target)
     free(target);
 }
 
-/* Called when no schedule and no look-up uses the memory any more. */
-static void free_target(struct counted *counted)
-{
-    free_members(container_of(counted, struct SCNetworkReachability, memory));
-}
-
 void target_release(struct SCNetworkReachability *target)
 {
     if (atomic_fetch_sub_explicit(&target->references, 1, memory_order_acq_rel) != 1)
@@ -82,32 +78,27 @@ void target_release(struct SCNetworkReachability *target)
     counted_release(&target->memory);
 }
 
-static int make_lookups(struct SCNetworkReachability *target)
-{
-    target->lookups = calloc(1, sizeof *target->lookups);
-    if (target->lookups == NULL)
-        return ENOMEM;
-    resolvconf_retain();
-    list_init(&target->lookups->waiter.node);
-    target->lookups->target = target;
-    target->lookups->next = NEVER;
-    return 0;
-}
-
 /* Makes what can fail. Returns 0 or an errno. */
 static int make_members(struct SCNetworkReachability *target, const struct target_spec *spec)
 {
-    int error = spec->needs_lookup ? make_lookups(target) : 0;
+    const bool pending = spec->needs_lookup;
 
-    if (error == 0 && spec->name != NULL && (target->name = strdup(spec->name)) == NULL)
-        error = ENOMEM;
-    if (error == 0 && spec->notify_path && (target->details = calloc(1, sizeof *target->details)) == NULL)
-        error = ENOMEM;
-    if (error == 0)
-        target->initial = questions_create(spec->questions, spec->count,
-                                           spec->needs_lookup ? kSCNetworkReachabilityReasonNamePending
-                                                              : kSCNetworkReachabilityReasonNone);
-    if (error != 0 || target->initial == NULL)
+    if (pending && (target->lookups = calloc(1, sizeof *target->lookups)) == NULL)
+        return ENOMEM;
+    if (pending) {
+        resolvconf_retain();
+        list_init(&target->lookups->waiter.node);
+        target->lookups->target = target;
+        target->lookups->next = NEVER;
+    }
+    if (spec->name != NULL && (target->name = strdup(spec->name)) == NULL)
+        return ENOMEM;
+    if (spec->notify_path && (target->details = calloc(1, sizeof *target->details)) == NULL)
+        return ENOMEM;
+    target->initial = questions_create(spec->questions, spec->count,
+                                       pending ? kSCNetworkReachabilityReasonNamePending
+                                               : kSCNetworkReachabilityReasonNone);
+    if (target->initial == NULL)
         return ENOMEM;
     counted_retain(&(target->questions = target->initial)->counted);
     if (spec->netns == NULL)
@@ -130,7 +121,7 @@ struct SCNetworkReachability *target_create(const struct target_spec *spec)
     }
     error = make_members(target, spec);
     if (error != 0) {
-        free_members(target);
+        free_target(&target->memory);
         error_set(error);
         return NULL;
     }

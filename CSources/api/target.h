@@ -2,17 +2,74 @@
 #ifndef REACHABILITY_TARGET_H
 #define REACHABILITY_TARGET_H
 
-/* A target, its schedules, and what the files of this folder do with them. */
+/* A target, its schedule, and what the files of this folder do with them. */
 
 #include <pthread.h>
 
-#include "api/callback.h"
-#include "api/scheduler.h"
-#include "base/object.h"
-#include "loop/library_thread.h"
+#include "base/counted.h"
+#include "loop/runloop.h"
 #include "names/lookup.h"
 #include "names/name_monitor.h"
 #include "names/network_monitor.h"
+
+/* ---- callback.c: what a user gives SCNetworkReachabilitySetCallback, a function, and a context with hooks. All
+ * functions but callback_retain can call user code: never call them with a lock held. */
+
+/* A function, and a copy of its context that has a retain or release hook. The target holds a reference. So does a
+ * delivery, at most until the callback returns. The last reference calls `release`. */
+struct callback_context {
+    struct counted counted;
+    SCNetworkReachabilityCallBack function;
+    void *info;
+    const void *(*retain)(const void *info);
+    void (*release)(const void *info);
+};
+
+/* Most contexts have no hooks: then there is nothing to count or to release. */
+struct callback {
+    SCNetworkReachabilityCallBack function; /* callback_with_hooks: `info` is a context. NULL: there is no callback */
+    void *info;
+};
+
+/* Copies and retains a user's context. `context` NULL: no info. Returns 0 or ENOMEM. */
+int callback_create(SCNetworkReachabilityCallBack function, const SCNetworkReachabilityContext *context,
+                    struct callback *ret);
+
+/* Calls the function of a context. Consumes a reference to it. */
+void callback_with_hooks(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *context);
+
+static inline void callback_retain(const struct callback *callback)
+{
+    if (callback->function == callback_with_hooks)
+        counted_retain(&((struct callback_context *)callback->info)->counted);
+}
+
+static inline void callback_release(const struct callback *callback)
+{
+    if (callback->function == callback_with_hooks)
+        counted_release(&((struct callback_context *)callback->info)->counted);
+}
+
+/* ---- scheduler.c: a user's SCNetworkReachabilityScheduler, and the one work that it can have of a schedule */
+
+struct scheduler;
+
+/* Copies the scheduler and retains its info. Where it runs its work, `run` is called with a reference to `owner` held.
+ * Returns NULL if there is no memory. */
+struct scheduler *scheduler_create(const SCNetworkReachabilityScheduler *calls, void (*run)(struct counted *owner),
+                                   struct counted *owner);
+
+struct scheduler *scheduler_retain(struct scheduler *scheduler);
+
+/* Calls `perform`, on the calling thread. Does nothing if the scheduler already has work, or after scheduler_end.
+ * Consumes a reference. */
+void scheduler_post(struct scheduler *scheduler);
+
+/* Ends the owner's part: work that the scheduler still has does nothing when it runs. The info is released now, or
+ * after that work ran. */
+void scheduler_end(struct scheduler *scheduler);
+
+/* ---- The target */
 
 enum target_kind { TARGET_ADDRESS, TARGET_PAIR, TARGET_NAME, TARGET_DEFAULT };
 
@@ -32,13 +89,26 @@ struct details {
     struct path current, delivered;
 };
 
-/* The next hop of `current`, for a target that reports it (option NotifyNextHop). */
+/* What the program knows of the next hop, for a target that reports it (option NotifyNextHop). The first evaluation of
+ * a schedule does not read it.
+ *
+ *   state     what happens                  then
+ *   UNREAD    a call returns it             RETURNED, delivered = failed = what it returned
+ *   RETURNED  the same                      the same
+ *   UNREAD    a pass reads it               SETTLED, delivered = failed: no news
+ *   RETURNED  a pass reads it               SETTLED; a callback comes if it is not what was returned
+ *   SETTLED   it fails, or responds again   a callback comes
+ *   any       the path has another one      failed = false
+ *   any       a callback, or a fetch        delivered = failed
+ *   any       Unschedule                    UNREAD
+ */
+enum hop_state { HOP_UNREAD, HOP_RETURNED, HOP_SETTLED };
+
 struct target_hop {
-    struct address address;
+    struct address address; /* of the next hop of `current` */
     uint32_t index;
-    bool failed, delivered; /* has it failed: now, and by the last callback */
-    bool settled;           /* the first pass has read it: the first evaluation of a schedule does not */
-    bool returned;          /* a call has returned it before that: `delivered` is what it returned */
+    enum hop_state state;
+    bool failed, delivered; /* has it failed: now, and as far as the program knows */
 };
 
 /* The look-ups of a target's name. */
@@ -56,7 +126,7 @@ struct lookups {
 struct SCNetworkReachability {
     uint32_t type;          /* must be first: object_is reads it */
     unsigned era;           /* process_era() at creation */
-    atomic_uint references; /* of users, active schedules and a delivery; the last one ends the target */
+    atomic_uint references; /* of users, its schedule and a delivery; the last one ends the target */
     struct counted memory;  /* a reference for all of `references`, and one of each struct schedule */
 
     /* PUBLISHED_... and, in the low 32 bits, the flags. GetFlags of a scheduled target uses nothing else. 0: not
@@ -83,8 +153,7 @@ struct SCNetworkReachability {
     unsigned evaluations, deliveries; /* counters for GetDescription */
     struct target_hop hop;
     struct network_path *network; /* that was reported last; NULL: not scheduled */
-    bool network_told;            /* a loop's monitor has reported it: another one need not do it again */
-    struct schedule *schedules;   /* the first; NULL: not scheduled */
+    struct schedule *schedule;    /* NULL: not scheduled */
     struct callback callback;
 };
 
@@ -94,17 +163,16 @@ struct SCNetworkReachability {
 
 enum { MODE_DEFAULT, MODE_COMMON, MODES };
 
-/* One target on one loop. The target's list holds a reference, and so does the loop's queue in which the member is. A
- * schedule holds the target's memory and the loop; an active one also holds the target. */
+/* A target on a loop. The target holds a reference, and so does the loop's queue in which the member is. A schedule
+ * holds the target's memory and the loop; that of the target also holds the target. It is an object of its own, as a
+ * monitor can still call it after Unschedule and another Schedule. */
 struct schedule {
     struct member member; /* of the loop; its job delivers. Its count is that of the schedule */
     struct SCNetworkReachability *target;
     SCRunLoopRef loop;             /* with a scheduler: the library thread's */
     struct scheduler *scheduler;   /* NULL: callbacks come on the loop */
     struct library_thread *thread; /* NULL: no scheduler */
-    struct schedule *next;         /* of the target's; under its lock, like the next three */
-    unsigned times[MODES];         /* how often a user scheduled it */
-    bool active;                   /* it is one of the target's; false for good after that */
+    unsigned times[MODES];         /* how often a user scheduled it; under the target's lock, like the next one */
     bool has_job; /* the job is queued, or has not decided yet; otherwise the member can be queued as a change */
     struct path_watch watch;        /* in the loop's monitor; not if it follows the default path */
     struct name_watch name_watch;   /* in the loop's name monitor, if the target needs look-ups */
@@ -158,33 +226,12 @@ static inline bool target_check(SCNetworkReachabilityRef target, struct SCNetwor
     return true;
 }
 
-/* ---- schedule.c: all schedules of a target ---------------------------------------------------------------------- */
-
-/* Gives the target's questions to every monitor that watches the target. */
-void schedule_set_questions_locked(struct SCNetworkReachability *target);
-
-/* Each monitor evaluates the path of the target itself from now on: see name_monitor_follow. Returns 0 or an errno. */
-int schedule_watch_own_paths_locked(struct SCNetworkReachability *target);
-
-/* For a target that needs look-ups: sets the time of the next as the deadline in every name monitor. Then
- * name_repeat_lookup_locked is due. */
-void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target);
-
-/* Numbers for GetDescription. */
-struct schedule_summary {
-    unsigned loops, times;
-    bool on_scheduler;
-    struct monitor_counters counters; /* sums over the monitors */
-};
-struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *target);
-
-/* ---- delivery.c: when a callback is due, and on which loop or scheduler it is made ------------------------------ */
+/* ---- delivery.c: when a callback is due, and where it is made ---------------------------------------------------- */
 
 /* Returns true if the current value was not delivered yet, or if a delivery is owed. */
 bool delivery_is_due_locked(const struct SCNetworkReachability *target);
 
-/* Sets the result of an evaluation for a schedule: what other loops evaluate now is outdated. Publishes it for
- * GetFlags, as the two functions below do. */
+/* Sets the result of an evaluation. Publishes it for GetFlags, as the two functions below do. */
 void delivery_set_current_locked(struct schedule *schedule, const struct path *path);
 
 /* The program has the current value. */
@@ -200,9 +247,6 @@ void delivery_settle(struct SCNetworkReachability *target, unsigned extras, cons
 
 /* Queues a check on the schedule's loop: it delivers if a delivery is due by then. */
 void delivery_queue_locked(struct schedule *schedule);
-
-/* The same on all loops of the target. The first loop that is driven delivers; the others find nothing due. */
-void delivery_queue_everywhere_locked(struct SCNetworkReachability *target);
 
 /* These get what a Get call returns. If no callback has reported it yet, one must come, even if the value changes back
  * first. Otherwise a program that relies on callbacks keeps an old value. */
@@ -258,14 +302,8 @@ void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool change
 
 /* ---- network.c: the network paths of targets with notify_network ------------------------------------------------- */
 
-/* Begins to watch. Returns 0 or an errno. */
+/* Begins to watch, until network_monitor_leave. Returns 0 or an errno. */
 int network_join_locked(struct schedule *schedule);
-
-/* Ends it. Does nothing if the schedule does not watch. */
-void network_leave_locked(struct schedule *schedule);
-
-/* Called after a schedule was removed from its target, or was not added. */
-void network_forget_locked(struct SCNetworkReachability *target);
 
 /* ---- getters.c -------------------------------------------------------------------------------------------------- */
 
@@ -275,13 +313,10 @@ int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, stru
 /* Checks the `size` of a caller's structure. Returns false and sets SCError() if it is invalid. */
 bool getters_check_size(const SCNetworkReachabilityPath *path);
 
-/* Writes the fields for which the caller's structure has room. */
+/* Writes a path into a caller's structure, which may be larger. */
 void getters_write_path(const SCNetworkReachabilityPath *path, SCNetworkReachabilityPath *ret);
 
 /* The largest `size` of a public structure. More means that the caller never set it. */
 #define STRUCTURE_SIZE_LIMIT 4096
-
-/* Whether a field is entirely within the first `size` bytes of a structure. */
-#define STRUCTURE_HAS(type, field, size) (offsetof(type, field) + sizeof((type *)0)->field <= (size))
 
 #endif

@@ -77,35 +77,27 @@ static struct SCNetworkReachability *copy_target(struct SCNetworkReachability *f
     return copy;
 }
 
-/* Drives the loop on which the copy is scheduled. The first pass does not wait: it evaluates what Schedule leaves out,
- * such as the other end of a tunnel. Returns the result of the public call. */
-static int drive(struct wait *wait, SCRunLoopRef loop, SCNetworkReachabilityRef copy)
-{
-    SCNetworkReachabilityRef changed;
-    int64_t now;
-
-    for (double left = 0;; left = wait->until == NEVER ? -1 : (double)(wait->until - now) / (double)SECOND) {
-        if (SCRunLoopPerform(loop, left) < 0 || !SCNetworkReachabilityGetLastPath(copy, &wait->path))
-            return -1;
-        if (note_path(wait))
-            return 1;
-        while ((changed = SCRunLoopCopyNextChange(loop, NULL)) !=
-               NULL) /* one that is not fetched ends only one Perform */
-            SCNetworkReachabilityRelease(changed);
-        now = clock_now();
-        if (now >= wait->until)
-            return 0;
-    }
-}
-
+/* Drives a loop on which a copy is scheduled. The first pass does not wait: it evaluates what Schedule leaves out, such
+ * as the other end of a tunnel. Returns the result of the public call. */
 static int wait_on_copy(struct wait *wait, struct SCNetworkReachability *target)
 {
     struct SCNetworkReachability *copy = copy_target(target);
     SCRunLoopRef loop = copy == NULL ? NULL : SCRunLoopCreate();
+    SCNetworkReachabilityRef changed;
+    double left = 0;
     int result = -1;
 
     if (loop != NULL && SCNetworkReachabilityScheduleWithRunLoop(copy, loop, kSCRunLoopDefaultMode)) {
-        result = drive(wait, loop, copy);
+        while (SCRunLoopPerform(loop, left) >= 0 && SCNetworkReachabilityGetLastPath(copy, &wait->path)) {
+            const int64_t now = clock_now();
+
+            result = note_path(wait) ? 1 : now >= wait->until ? 0 : -1;
+            if (result >= 0)
+                break;
+            while ((changed = SCRunLoopCopyNextChange(loop, NULL)) != NULL) /* else it would end only one Perform */
+                SCNetworkReachabilityRelease(changed);
+            left = wait->until == NEVER ? -1 : (double)(wait->until - now) / (double)SECOND;
+        }
         SCNetworkReachabilityUnscheduleFromRunLoop(copy, loop, kSCRunLoopDefaultMode);
     }
     SCRunLoopRelease(loop);

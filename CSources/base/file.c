@@ -37,28 +37,22 @@ int file_open(const char *path, int flags)
     return fd;
 }
 
-static bool make_room(struct contents *contents, size_t limit)
-{
-    size_t size = contents->size == 0 ? FIRST_SIZE : 2 * contents->size;
-    char *bytes;
-
-    if (size > limit)
-        size = limit;
-    bytes = realloc(contents->bytes, size);
-    if (bytes == NULL)
-        return false;
-    contents->bytes = bytes;
-    contents->size = size;
-    return true;
-}
-
+/* Reads up to the end of the file, or to `limit`. */
 static int read_to_end(int fd, size_t limit, struct contents *contents)
 {
     while (contents->length < limit) {
         ssize_t got;
 
-        if (contents->length == contents->size && !make_room(contents, limit))
-            return ENOMEM;
+        if (contents->length == contents->size) {
+            const size_t more = contents->size == 0 ? FIRST_SIZE : 2 * contents->size,
+                         size = more < limit ? more : limit;
+            char *bytes = realloc(contents->bytes, size);
+
+            if (bytes == NULL)
+                return ENOMEM;
+            contents->bytes = bytes;
+            contents->size = size;
+        }
         got = read(fd, contents->bytes + contents->length, contents->size - contents->length);
         if (got == 0)
             break;
@@ -112,23 +106,16 @@ bool filestamp_means_absent(int error)
     return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES || error == EPERM;
 }
 
-/* stat(2), repeated while a signal interrupts it: some network file systems allow that. */
-static int stat_file(const char *path, struct stat *ret)
-{
-    int result;
-
-    do
-        result = stat(path, ret);
-    while (result != 0 && errno == EINTR);
-    return result;
-}
-
 int filestamp_read(const char *path, struct filestamp *ret)
 {
     struct stat status;
+    int result;
 
     *ret = (struct filestamp){ .settled = true };
-    if (stat_file(path, &status) != 0)
+    do
+        result = stat(path, &status);
+    while (result != 0 && errno == EINTR); /* some network file systems allow that */
+    if (result != 0)
         return filestamp_means_absent(errno) ? 0 : errno;
     *ret = (struct filestamp){ .device = status.st_dev,
                                .inode = status.st_ino,

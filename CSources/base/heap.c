@@ -54,15 +54,6 @@ static void set_child(struct heap_node *parent, int side, struct heap_node *chil
         child->parent = parent;
 }
 
-/* Puts `fresh`, which is not in the tree, in the place of `node`. */
-static void replace_node(struct heap *heap, struct heap_node *node, struct heap_node *fresh)
-{
-    *place_of_node(heap, node) = fresh;
-    fresh->parent = node->parent;
-    set_child(fresh, 0, node->children[0]);
-    set_child(fresh, 1, node->children[1]);
-}
-
 static void exchange_with_parent(struct heap *heap, struct heap_node *node)
 {
     struct heap_node *parent = node->parent;
@@ -94,35 +85,25 @@ static void restore_order(struct heap *heap, struct heap_node *node)
     }
 }
 
-static void add_last(struct heap *heap, struct heap_node *node)
-{
-    *find_place(heap, ++heap->count, &node->parent) = node;
-}
-
-static void remove_node(struct heap *heap, struct heap_node *node)
-{
-    struct heap_node *parent;
-    struct heap_node **place = find_place(heap, heap->count--, &parent);
-    struct heap_node *last = *place;
-
-    *place = NULL;
-    if (last != node) {
-        replace_node(heap, node, last);
-        restore_order(heap, last);
-    }
-    heap_node_init(node);
-}
-
 void heap_set(struct heap *heap, struct heap_node *node, int64_t deadline)
 {
-    if (deadline == NEVER) {
-        if (node->deadline != NEVER)
-            remove_node(heap, node);
-        return;
+    if (deadline != NEVER) {
+        if (node->deadline == NEVER)
+            *find_place(heap, ++heap->count, &node->parent) = node;
+        node->deadline = deadline;
+        restore_order(heap, node);
+    } else if (node->deadline != NEVER) {
+        struct heap_node *parent, **place = find_place(heap, heap->count--, &parent), *last = *place;
+
+        *place = NULL;
+        if (last != node) { /* the last one takes its place */
+            *place_of_node(heap, node) = last;
+            last->parent = node->parent;
+            set_child(last, 0, node->children[0]);
+            set_child(last, 1, node->children[1]);
+            restore_order(heap, last);
+        }
+        heap_node_init(node);
     }
-    if (node->deadline == NEVER)
-        add_last(heap, node);
-    node->deadline = deadline;
-    restore_order(heap, node);
 }
 #endif

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/container_of.h"
+#include "base/list.h"
 
 struct heap_node {
     struct heap_node *parent, *children[2];

@@ -5,8 +5,10 @@
 /* A doubly linked list. Its nodes are members of the structures in the list; container_of finds these. */
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "base/container_of.h"
+/* From a pointer to a member, the structure that contains it. */
+#define container_of(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 /* A list, or a node. A node that is in no list points to itself, so removing it again does nothing. */
 struct list {

@@ -41,7 +41,9 @@ int process_prepare(void)
 
 static void close_ours(const struct descriptor *descriptor)
 {
-    if (!descriptor->marked || fcntl(descriptor->fd, F_GETSIG) == MARK)
+    const int mark = descriptor->marked ? fcntl(descriptor->fd, F_GETSIG) : MARK;
+
+    if (mark == MARK || (mark < 0 && errno != EBADF))
         close(descriptor->fd);
 }
 
@@ -133,12 +135,5 @@ int process_start_small_thread(void *(*run)(void *argument), void *argument)
     const int error = start_thread(run, argument, SMALL_STACK, NULL);
 
     return error == EINVAL ? start_thread(run, argument, 0, NULL) : error;
-}
-
-void process_run(void (*run)(void *argument), void (*cleanup)(void *argument), void *argument)
-{
-    pthread_cleanup_push(cleanup, argument);
-    run(argument);
-    pthread_cleanup_pop(1);
 }
 #endif

@@ -79,8 +79,4 @@ static inline uid_t process_user(void)
 int process_start_thread(void *(*run)(void *argument), void *argument, pthread_t *ret);
 int process_start_small_thread(void *(*run)(void *argument), void *argument);
 
-/* Calls run(argument), then cleanup(argument), also if `run` ends the thread by pthread_exit(3). User code may do that.
- * What `cleanup` needs must be in *argument. */
-void process_run(void (*run)(void *argument), void (*cleanup)(void *argument), void *argument);
-
 #endif

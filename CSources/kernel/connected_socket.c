@@ -79,12 +79,14 @@ static int read_options(int fd, struct question *ret)
         error = read_option(fd, SOL_SOCKET, SO_MARK, &mark);
     if (error == 0)
         error = read_option(fd, SOL_SOCKET, SO_TYPE, &type);
+    if (error == 0)
+        error = read_device(fd, ret);
     if (type == SOCK_RAW) /* its addresses have the protocol in place of the port */
         ret->flow.local_port = ret->flow.remote_port = 0;
     ret->flow.protocol = known_protocol(protocol, ret->destination.family);
     ret->flow.traffic_class = (uint8_t)(class & FLOW_CLASS_MASK);
     ret->mark = (uint32_t)mark;
-    return error == 0 ? read_device(fd, ret) : error;
+    return error;
 }
 
 static int read_addresses(int fd, struct question *ret)

@@ -11,12 +11,11 @@
 
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
-#include <poll.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "pure/rule.h"
+#include "pure/route.h"
 
 _Static_assert(offsetof(struct netlink, socket) == 0, "what netns_handle_close frees");
 
@@ -51,7 +50,7 @@ static int take_spare(const struct netns_handle *netns, struct spare *ret)
     ret->requests = socket == NULL ? NULL : container_of(socket, struct netlink, socket);
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
     if (ret->requests == NULL && (ret->requests = malloc(sizeof *ret->requests)) != NULL) {
-        const int error = netlink_open_requests(netns, ret->requests);
+        const int error = netlink_open_requests(netns, NETLINK_ROUTE, ret->requests);
 
         if (error != 0)
             return error;
@@ -228,38 +227,7 @@ bool neighbours_any_failed(struct rtnetlink *rtnetlink)
     return error != 0 || (states & (NUD_FAILED | NUD_INCOMPLETE)) != 0;
 }
 
-static void ignore(void *info, const struct nlmsghdr *header)
-{
-    (void)info, (void)header;
-}
-
-/* recv(2) with MSG_PEEK would take the error for lost messages. */
-bool neighbours_are_current(struct rtnetlink *rtnetlink)
-{
-    struct pollfd polled = { .fd = rtnetlink->events.socket.fd, .events = POLLIN };
-    REQUEST(request);
-    int error;
-
-    (void)message_put_barrier(request, 0);
-    error = netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, ignore, NULL);
-    return error == ENODEV && poll(&polled, 1, 0) == 0;
-}
-
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
-
-/* Sends the request for a dump, of one table or of all. */
-static int start_dump(struct netlink *netlink, uint8_t family, uint32_t table)
-{
-    REQUEST(request);
-    struct nlmsghdr *header = (struct nlmsghdr *)request;
-    int error = table != RT_TABLE_UNSPEC ? netlink_set_strict(netlink, true) : 0;
-
-    if (error != 0)
-        return error;
-    (void)message_put_table_dump(request, family, table);
-    header->nlmsg_seq = ++netlink->sequence;
-    return netlink_send(netlink, request, header->nlmsg_len);
-}
 
 /* Handles a datagram of the dump. Returns false, and sets *ret, if it is the last one. If a route changes between two
  * datagrams, the kernel can skip another one, and does not say so: but the socket also receives the message. */
@@ -299,13 +267,19 @@ int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *wh
     const unsigned group = what->family == AF_INET6 ? RTNLGRP_IPV6_ROUTE : RTNLGRP_IPV4_ROUTE;
     enum first_routes_end end = FIRST_ROUTES_MORE;
     unsigned left = what->datagrams;
+    REQUEST(request);
     struct netlink netlink;
     bool refused; /* then the socket could not be opened */
     int error = netlink_open_events(rtnetlink->netns, &netlink, &group, 1, &refused);
 
     if (error != 0)
         return error;
-    error = start_dump(&netlink, what->family, what->table);
+    if (what->table != RT_TABLE_UNSPEC)
+        error = netlink_set_strict(&netlink, true);
+    (void)message_put_table_dump(request, what->family, what->table);
+    ((struct nlmsghdr *)request)->nlmsg_seq = ++netlink.sequence;
+    if (error == 0)
+        error = netlink_send(&netlink, request, ((struct nlmsghdr *)request)->nlmsg_len);
     while (error == 0 && left > 0 && read_routes(&netlink, rtnetlink->buffer, visit, info, &end))
         left--;
     if (end == FIRST_ROUTES_ALL && netlink_receive(&netlink, rtnetlink->buffer, NETLINK_BUFFER_SIZE) != 0)

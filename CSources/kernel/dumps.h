@@ -49,9 +49,6 @@ int neighbours_query_in(const struct netns_handle *netns, uint32_t index, const 
  * known. */
 bool neighbours_any_failed(struct rtnetlink *rtnetlink);
 
-/* Whether no message of the kernel's is unread, also about a change that it is making. */
-bool neighbours_are_current(struct rtnetlink *rtnetlink);
-
 /* ---- Routes */
 
 enum first_routes_end {

@@ -60,28 +60,23 @@ static void compare_family(void *info, const struct nlmsghdr *message)
         *search->ret = family;
 }
 
-static int find_generic_family(struct genetlink *genetlink, const char *name)
-{
-    _Alignas(struct nlmsghdr) char request[REQUEST_SIZE];
-    struct family_search search = { .name = name, .ret = &genetlink->family };
-    int error = EAGAIN;
-
-    for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++)
-        error = netlink_exchange(&genetlink->netlink,
-                                 genetlink_put_request(request, GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY),
-                                 genetlink->buffer, compare_family, &search);
-    return error == EAGAIN ? 0 : error; /* the dump kept being interrupted: use what it contained */
-}
-
 int genetlink_open(const struct netns_handle *netns, const char *name, struct genetlink *ret)
 {
+    _Alignas(struct nlmsghdr) char request[REQUEST_SIZE];
+    struct family_search search = { .name = name, .ret = &ret->family };
     int error;
 
     *ret = GENETLINK_CLOSED;
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
-    error = ret->buffer == NULL ? ENOMEM : netlink_open_generic(netns, &ret->netlink);
+    error = ret->buffer == NULL ? ENOMEM : netlink_open_requests(netns, NETLINK_GENERIC, &ret->netlink);
     if (error == 0)
-        error = find_generic_family(ret, name);
+        error = EAGAIN;
+    for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++)
+        error = netlink_exchange(&ret->netlink,
+                                 genetlink_put_request(request, GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY),
+                                 ret->buffer, compare_family, &search);
+    if (error == EAGAIN) /* the dump kept being interrupted: use what it contained */
+        error = 0;
     if (error != 0)
         genetlink_close(ret);
     return error;

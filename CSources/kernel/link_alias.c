@@ -62,7 +62,7 @@ int link_alias_index(const struct netns_handle *netns, const char *name, uint32_
     _Alignas(struct nlmsghdr) char request[ALIAS_REQUEST_SIZE];
     struct netlink netlink = NETLINK_CLOSED;
     void *buffer = malloc(NETLINK_BUFFER_SIZE);
-    int error = buffer == NULL ? ENOMEM : netlink_open_requests(netns, &netlink);
+    int error = buffer == NULL ? ENOMEM : netlink_open_requests(netns, NETLINK_ROUTE, &netlink);
 
     *ret = 0;
     message_put_link_query(request, 0, 0);

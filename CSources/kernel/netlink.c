@@ -21,12 +21,6 @@
 
 static const struct sockaddr_nl kernel_address = { .nl_family = AF_NETLINK };
 
-/* Ignores errors: the socket works without its options, and a sandbox may refuse them. */
-static void try_option(int fd, int level, int option, int value)
-{
-    (void)setsockopt(fd, level, option, &value, sizeof value);
-}
-
 int netlink_denial(int error)
 {
     switch (error) {
@@ -54,9 +48,19 @@ static int open_netlink_socket(const struct netns_handle *netns, int protocol, s
 
 void netlink_make_room(struct netlink *netlink)
 {
-    if (!netlink->roomy)
-        try_option(netlink->socket.fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER);
+    const int size = RECEIVE_BUFFER;
+
+    if (!netlink->roomy) /* the socket works without, and a sandbox may refuse it */
+        (void)setsockopt(netlink->socket.fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
     netlink->roomy = true;
+}
+
+static int connect_to_kernel(const struct netlink *netlink)
+{
+    const int fd = netlink->socket.fd;
+
+    return connect(fd, (const struct sockaddr *)&kernel_address, sizeof kernel_address) == 0 ? 0
+                                                                                             : netlink_denial(errno);
 }
 
 /* Whether the socket is of use without the groups that failed to join. A sandbox may refuse to bind, or the socket
@@ -66,34 +70,27 @@ static bool is_missing_or_refused(int error)
     return error == EINVAL || error == ENOPROTOOPT || netlink_denial(error) == NETLINK_DENIED;
 }
 
-static int bind_with_groups(const struct netlink *netlink, const unsigned *groups, size_t count)
+/* Joins groups with bind, or one by one if a sandbox refuses that. Returns 0 if at least one was joined. */
+static int join_groups(const struct netlink *netlink, const unsigned *groups, size_t count, bool *ret_groups_refused)
 {
     struct sockaddr_nl own = { .nl_family = AF_NETLINK };
+    bool joined;
+    int bind_error;
 
     for (size_t i = 0; i < count; i++)
         if (groups[i] <= MASK_GROUPS)
             own.nl_groups |= 1u << (groups[i] - 1);
-    return bind(netlink->socket.fd, (const struct sockaddr *)&own, sizeof own) == 0 ? 0 : errno;
-}
-
-static int connect_to_kernel(const struct netlink *netlink)
-{
-    const int fd = netlink->socket.fd;
-
-    return connect(fd, (const struct sockaddr *)&kernel_address, sizeof kernel_address) == 0 ? 0 : errno;
-}
-
-/* Joins groups with bind, or one by one if a sandbox refuses that. Returns 0 if at least one was joined. */
-static int join_groups(const struct netlink *netlink, const unsigned *groups, size_t count, bool *ret_groups_refused)
-{
-    const int bind_error = bind_with_groups(netlink, groups, count);
-    bool joined = bind_error == 0;
-
+    bind_error = bind(netlink->socket.fd, (const struct sockaddr *)&own, sizeof own) == 0 ? 0 : errno;
+    joined = bind_error == 0;
     *ret_groups_refused = false;
     if (bind_error != 0 && !is_missing_or_refused(bind_error))
         return bind_error;
-    if (bind_error != 0 && connect_to_kernel(netlink) != 0)
-        return netlink_denial(errno);
+    if (bind_error != 0) {
+        const int error = connect_to_kernel(netlink);
+
+        if (error != 0)
+            return error;
+    }
     for (size_t i = 0; i < count; i++) {
         const int error = bind_error != 0 || groups[i] > MASK_GROUPS ? netlink_join(netlink, groups[i]) : 0;
 
@@ -110,29 +107,22 @@ int netlink_open_events(const struct netns_handle *netns, struct netlink *ret, c
 {
     int error = open_netlink_socket(netns, NETLINK_ROUTE, ret);
 
-    if (error != 0)
-        return error;
-    error = join_groups(ret, groups, count, ret_groups_refused);
+    if (error == 0)
+        error = join_groups(ret, groups, count, ret_groups_refused);
     if (error != 0)
         netlink_close(ret);
     return error;
 }
 
-static int open_connected_socket(const struct netns_handle *netns, int protocol, struct netlink *ret)
+int netlink_open_requests(const struct netns_handle *netns, int protocol, struct netlink *ret)
 {
     int error = open_netlink_socket(netns, protocol, ret);
 
-    if (error != 0)
-        return error;
-    error = netlink_denial(connect_to_kernel(ret));
+    if (error == 0)
+        error = connect_to_kernel(ret);
     if (error != 0)
         netlink_close(ret);
     return error;
-}
-
-int netlink_open_requests(const struct netns_handle *netns, struct netlink *ret)
-{
-    return open_connected_socket(netns, NETLINK_ROUTE, ret);
 }
 
 int netlink_open_both(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups, size_t count,
@@ -140,28 +130,17 @@ int netlink_open_both(const struct netns_handle *netns, struct netlink *ret, con
 {
     int error = open_netlink_socket(netns, NETLINK_ROUTE, ret);
 
-    if (error != 0)
-        return error;
-    error = join_groups(ret, groups, count, ret_groups_refused);
-    if (error == NETLINK_DENIED) {
+    if (error == 0)
+        error = join_groups(ret, groups, count, ret_groups_refused);
+    if (error == NETLINK_DENIED && descriptor_is_open(&ret->socket)) {
         *ret_groups_refused = true;
         error = 0;
     }
     if (error == 0)
-        error = netlink_denial(connect_to_kernel(ret));
+        error = connect_to_kernel(ret);
     if (error != 0)
         netlink_close(ret);
     return error;
-}
-
-int netlink_open_generic(const struct netns_handle *netns, struct netlink *ret)
-{
-    return open_connected_socket(netns, NETLINK_GENERIC, ret);
-}
-
-int netlink_open_sock_diag(const struct netns_handle *netns, struct netlink *ret)
-{
-    return open_connected_socket(netns, NETLINK_SOCK_DIAG, ret);
 }
 
 int netlink_join(const struct netlink *netlink, unsigned group)

@@ -42,16 +42,14 @@ static inline bool netlink_is_withheld(int error)
 int netlink_open_events(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups, size_t count,
                         bool *ret_groups_refused);
 
-/* A socket for requests. It is connected to the kernel, so no other process can send to it. */
-int netlink_open_requests(const struct netns_handle *netns, struct netlink *ret);
+/* A socket for requests of a protocol (NETLINK_ROUTE, NETLINK_GENERIC...). It is connected to the kernel, so no other
+ * process can send to it. */
+int netlink_open_requests(const struct netns_handle *netns, int protocol, struct netlink *ret);
 
 /* The same, which also receives messages of multicast groups. Such a message can have the sequence number of a request,
  * so `to_group` tells it from the reply. It is also of use if all groups are refused. */
 int netlink_open_both(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups, size_t count,
                       bool *ret_groups_refused);
-
-int netlink_open_generic(const struct netns_handle *netns, struct netlink *ret);
-int netlink_open_sock_diag(const struct netns_handle *netns, struct netlink *ret);
 
 /* Makes room for many messages that come at once. Of a few replies, there is always room for all. */
 void netlink_make_room(struct netlink *netlink);

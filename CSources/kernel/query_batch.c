@@ -39,34 +39,25 @@ void query_batch_clear(struct query_batch *batch)
     batch->count = batch->next = 0;
 }
 
-/* Stores a reply with the query that has its sequence number. */
-static void store_reply(struct query_batch *batch, const struct netlink *netlink, uint32_t first, const char *bytes,
-                        size_t length)
-{
-    struct message message;
-    uint32_t i;
-
-    if (netlink->to_group || message_parse(bytes, length, &message) == 0)
-        return;
-    i = message.sequence - first;
-    if (i >= batch->count)
-        return; /* the barrier's */
-    memcpy(batch->queries[i].reply, bytes, length);
-    batch->queries[i].length = length;
-}
-
-/* The kernel replies inside send, so a reply that is not there now never comes. Returns 0 or an errno. */
+/* Stores each reply with the query that has its sequence number. The kernel replies inside send, so a reply that is not
+ * there now never comes. Returns 0 or an errno. */
 static int receive_replies(struct query_batch *batch, struct netlink *netlink, uint32_t first)
 {
     _Alignas(struct nlmsghdr) char bytes[REPLY_SIZE];
+    struct message message;
 
     for (;;) {
         const ssize_t length = netlink_receive(netlink, bytes, sizeof bytes);
 
-        if (length > 0)
-            store_reply(batch, netlink, first, bytes, (size_t)length);
-        else if (length != -EMSGSIZE && length != NETLINK_FOREIGN)
+        if (length == -EMSGSIZE || length == NETLINK_FOREIGN)
+            continue;
+        if (length <= 0)
             return (int)-length;
+        if (netlink->to_group || message_parse(bytes, (size_t)length, &message) == 0 ||
+            message.sequence - first >= batch->count) /* the barrier's */
+            continue;
+        memcpy(batch->queries[message.sequence - first].reply, bytes, (size_t)length);
+        batch->queries[message.sequence - first].length = (size_t)length;
     }
 }
 
@@ -103,28 +94,20 @@ static bool is_same_request(const struct route_request *a, const struct route_re
            flow_equal(&a->flow, &b->flow);
 }
 
-/* Returns the query with this request; NULL: there is none. */
-static struct query *find_query(struct query_batch *batch, const struct route_request *request)
-{
-    for (size_t i = 0; i < batch->count; i++) {
-        const size_t next = (batch->next + i) % batch->count;
-
-        if (is_same_request(&batch->queries[next].request, request)) {
-            batch->next = (next + 1) % batch->count;
-            return &batch->queries[next];
-        }
-    }
-    return NULL;
-}
-
 bool query_batch_take(struct query_batch *batch, const struct route_request *request, struct message *ret)
 {
-    struct query *query = find_query(batch, request);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct query *query = &batch->queries[(batch->next + i) % batch->count];
 
-    if (query == NULL || query->length == 0)
-        return false;
-    (void)message_parse(query->reply, query->length, ret);
-    query->length = 0;
-    return true;
+        if (!is_same_request(&query->request, request))
+            continue;
+        batch->next = (batch->next + i + 1) % batch->count;
+        if (query->length == 0)
+            return false;
+        (void)message_parse(query->reply, query->length, ret);
+        query->length = 0;
+        return true;
+    }
+    return false;
 }
 #endif

@@ -17,9 +17,8 @@
 #include "base/clock.h"
 #include "base/probes.h"
 #include "base/text.h"
-#include "kernel/ioctl.h"
+#include "kernel/device.h"
 #include "kernel/link_alias.h"
-#include "kernel/sysfs.h"
 #include "kernel/udp_route.h"
 #include "pure/path.h"
 
@@ -53,7 +52,7 @@ int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, const stru
     if (scope == RTNETLINK_LINKS) {
         error = netlink_open_both(netns, &ret->requests, link_groups, COUNT(link_groups), &ret->groups_refused);
     } else {
-        error = netlink_open_requests(netns, &ret->requests);
+        error = netlink_open_requests(netns, NETLINK_ROUTE, &ret->requests);
         if (error == 0)
             error = netlink_open_events(netns, &ret->events, event_groups, COUNT(event_groups), &ret->groups_refused);
         if (error == 0)
@@ -106,16 +105,6 @@ void rtnetlink_forget_rules(struct rtnetlink *rtnetlink)
     rtnetlink->rules.version++;
 }
 
-static void note_routing(struct rtnetlink *rtnetlink, const struct message *message)
-{
-    if (message->kind == MESSAGE_ROUTE && message->route.source_length > 0)
-        rtnetlink->source_routes = SOURCE_ROUTES_SOME;
-    if (message->kind == MESSAGE_RULE) {
-        rtnetlink->source_routes = SOURCE_ROUTES_UNKNOWN;
-        rtnetlink_forget_rules(rtnetlink);
-    }
-}
-
 /* Applies one datagram of events. Returns false if a link could not be stored. */
 static bool apply_events(struct rtnetlink *rtnetlink, size_t length, void (*handle)(void *, const struct message *),
                          void *info)
@@ -129,7 +118,12 @@ static bool apply_events(struct rtnetlink *rtnetlink, size_t length, void (*hand
             stored = link_table_apply(&rtnetlink->links, &message) == 0 && stored;
             link_table_note_change(&rtnetlink->links, message.link.index, clock_now());
         }
-        note_routing(rtnetlink, &message);
+        if (message.kind == MESSAGE_ROUTE && message.route.source_length > 0)
+            rtnetlink->source_routes = SOURCE_ROUTES_SOME;
+        if (message.kind == MESSAGE_RULE) {
+            rtnetlink->source_routes = SOURCE_ROUTES_UNKNOWN;
+            rtnetlink_forget_rules(rtnetlink);
+        }
         if (message.kind == MESSAGE_OTHER)
             continue;
         probe_event((int)message.kind, is_link(&message) ? message.link.index : 0);
@@ -167,11 +161,6 @@ unsigned rtnetlink_drain(struct rtnetlink *rtnetlink, void (*handle)(void *info,
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
-
-static bool is_reply(const struct rtnetlink *rtnetlink, uint32_t sequence, const struct message *message)
-{
-    return message->sequence == sequence && !rtnetlink->requests.to_group;
-}
 
 /* The links of a dump so far. */
 struct link_dump {
@@ -220,47 +209,35 @@ static bool needs_no_device(const struct link *link)
     return link->device != DEVICE_UNKNOWN || !link_is_usable(link);
 }
 
-/* Reads the flags of a link that is not usable in the table. The kernel routes over a link as soon as it is up, and
- * sends the message later, so a route may be newer than the table. The stale flags would report a loss that did not
- * happen. */
-static void read_flags_again(struct rtnetlink *rtnetlink, const struct link *known)
-{
-    struct message news = { .kind = MESSAGE_LINK };
-    struct link now = *known;
-
-    if (ioctl_link_flags(rtnetlink->requests.socket.fd, known->index, &now.flags) != 0 || !link_is_usable(&now))
-        return;
-    news.link = (struct message_link){ .index = now.index, .flags = now.flags, .hardware = now.hardware };
-    link_table_apply(&rtnetlink->links, &news); /* cannot fail: the table has the link */
-}
-
-/* Reads what the table lacks about a link. Returns 0 or an errno; ENODEV: no such link. */
-static int complete_link(struct rtnetlink *rtnetlink, uint32_t index, const struct link *known)
+int rtnetlink_link(struct rtnetlink *rtnetlink, uint32_t index, const struct link **ret)
 {
     const int fd = rtnetlink->requests.socket.fd;
+    const struct link *known = index == 0 ? NULL : link_table_find(&rtnetlink->links, index);
     struct link link;
     int error = 0;
 
-    if (known != NULL)
+    /* The kernel routes over a link as soon as it is up, and sends the message later, so a route may be newer than the
+     * table. The stale flags would report a loss that did not happen. */
+    if (known != NULL && !link_is_usable(known)) {
         link = *known;
-    else
-        error = ioctl_link(fd, index, &link);
-    if (error == 0 && !needs_no_device(&link))
-        error = sysfs_read_device(fd, &link);
-    return error == 0 ? link_table_put(&rtnetlink->links, &link) : error;
-}
+        if (ioctl_link_flags(fd, index, &link.flags) == 0 && link_is_usable(&link)) {
+            struct message news = { .kind = MESSAGE_LINK };
 
-int rtnetlink_link(struct rtnetlink *rtnetlink, uint32_t index, const struct link **ret)
-{
-    const struct link *known = link_table_find(&rtnetlink->links, index);
-    int error = 0;
-
-    if (index != 0 && known != NULL && !link_is_usable(known)) {
-        read_flags_again(rtnetlink, known);
-        known = link_table_find(&rtnetlink->links, index);
+            news.link = (struct message_link){ .index = index, .flags = link.flags, .hardware = link.hardware };
+            link_table_apply(&rtnetlink->links, &news); /* cannot fail: the table has the link */
+            known = link_table_find(&rtnetlink->links, index);
+        }
     }
+    /* Reads what the table lacks. */
     if (index != 0 && (known == NULL || !needs_no_device(known))) {
-        error = complete_link(rtnetlink, index, known);
+        if (known != NULL)
+            link = *known;
+        else
+            error = ioctl_link(fd, index, &link);
+        if (error == 0 && !needs_no_device(&link))
+            error = sysfs_read_device(fd, &link);
+        if (error == 0)
+            error = link_table_put(&rtnetlink->links, &link);
         known = error == 0 ? link_table_find(&rtnetlink->links, index) : NULL;
     }
     *ret = known;
@@ -332,17 +309,12 @@ static int receive_reply(struct rtnetlink *rtnetlink, uint32_t sequence, struct 
         if (length <= 0)
             return length == 0 || length == -EMSGSIZE ? ENOBUFS : local_failure((int)-length);
         while (next_message(&datagram, ret)) {
-            if (is_reply(rtnetlink, sequence, ret))
+            if (ret->sequence == sequence && !rtnetlink->requests.to_group)
                 return ret->kind == MESSAGE_ERROR ? ret->error : 0;
             if (!apply_event(rtnetlink, ret))
                 return ENOBUFS;
         }
     }
-}
-
-static bool may_have_more(ssize_t length)
-{
-    return length > 0 || length == -ENOBUFS || length == -EMSGSIZE || length == NETLINK_FOREIGN;
 }
 
 /* After an overrun the kernel drops messages, without another error, until the queue is empty. With RTNETLINK_LINKS,
@@ -353,7 +325,9 @@ static void recover_from_overrun(struct rtnetlink *rtnetlink)
     ssize_t length = 1;
 
     count_overrun(rtnetlink);
-    for (unsigned count = 0; count < LOST_LIMIT && may_have_more(length); count++)
+    for (unsigned count = 0;
+         count < LOST_LIMIT && (length > 0 || length == -ENOBUFS || length == -EMSGSIZE || length == NETLINK_FOREIGN);
+         count++)
         length = netlink_receive(&rtnetlink->requests, rtnetlink->buffer, NETLINK_BUFFER_SIZE);
     if (rtnetlink->events.socket.fd >= 0)
         return;
@@ -431,11 +405,6 @@ static int exchange_query(struct rtnetlink *rtnetlink, const struct route_reques
     return error;
 }
 
-static bool is_in_batch(struct rtnetlink *rtnetlink, const struct route_request *request, struct message *ret)
-{
-    return rtnetlink->batch != NULL && query_batch_take(rtnetlink->batch, request, ret);
-}
-
 int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     struct message reply;
@@ -443,7 +412,7 @@ int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *req
 
     if (rtnetlink->is_udp)
         return udp_route_query(rtnetlink, request, ret);
-    if (is_in_batch(rtnetlink, request, &reply))
+    if (rtnetlink->batch != NULL && query_batch_take(rtnetlink->batch, request, &reply))
         error = reply.kind == MESSAGE_ERROR ? reply.error : 0;
     else
         error = exchange_query(rtnetlink, request, &reply);

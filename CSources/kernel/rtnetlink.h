@@ -14,7 +14,7 @@
 
 #include "kernel/netlink.h"
 #include "kernel/query_batch.h"
-#include "pure/link_table.h"
+#include "pure/link.h"
 #include "pure/message.h"
 
 /* Whether there are source-specific IPv6 routes: see dumps.h. */

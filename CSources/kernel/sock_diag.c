@@ -38,28 +38,15 @@ static struct nlmsghdr *put_udp_query(void *buffer, uint16_t port)
     return header;
 }
 
-static void get_send_buffer(const struct attribute *attribute, uint32_t *ret)
-{
-    const size_t offset = SK_MEMINFO_SNDBUF * sizeof *ret;
-
-    if (attribute->length >= offset + sizeof *ret)
-        memcpy(ret, (const char *)attribute->payload + offset, sizeof *ret);
-}
-
 static void parse_socket(void *info, const struct nlmsghdr *message)
 {
     struct attribute_walk walk = attribute_walk_message(message, sizeof(struct inet_diag_msg));
+    const size_t offset = SK_MEMINFO_SNDBUF * sizeof(uint32_t);
     struct attribute attribute;
 
     while (attribute_next(&walk, &attribute))
-        if (attribute.type == INET_DIAG_SKMEMINFO)
-            get_send_buffer(&attribute, info);
-}
-
-/* Whether the errno counts as no socket. ENOENT: no such socket, or no module for UDP. EINVAL: an old kernel. */
-static bool means_no_socket(int error)
-{
-    return error == ENOENT || error == EINVAL || netlink_is_withheld(netlink_denial(error));
+        if (attribute.type == INET_DIAG_SKMEMINFO && attribute.length >= offset + sizeof(uint32_t))
+            memcpy(info, (const char *)attribute.payload + offset, sizeof(uint32_t));
 }
 
 int sock_diag_udp_send_buffer(const struct netns_handle *netns, uint16_t port, uint32_t *ret)
@@ -68,13 +55,14 @@ int sock_diag_udp_send_buffer(const struct netns_handle *netns, uint16_t port, u
     struct netlink netlink = NETLINK_CLOSED;
     void *buffer = malloc(NETLINK_BUFFER_SIZE);
     uint32_t size = 0;
-    int error = buffer == NULL ? ENOMEM : netlink_open_sock_diag(netns, &netlink);
+    int error = buffer == NULL ? ENOMEM : netlink_open_requests(netns, NETLINK_SOCK_DIAG, &netlink);
 
     if (error == 0)
         error = netlink_exchange(&netlink, put_udp_query(request, port), buffer, parse_socket, &size);
     netlink_close(&netlink);
     free(buffer);
-    if (error != 0 && !means_no_socket(error))
+    /* ENOENT: no such socket, or no module for UDP. EINVAL: an old kernel. */
+    if (error != 0 && error != ENOENT && error != EINVAL && !netlink_is_withheld(netlink_denial(error)))
         return error;
     *ret = error == 0 ? size : 0;
     return 0;

@@ -208,7 +208,7 @@ static int list_links(struct wireguard *wireguard, const struct netns_handle *ne
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
     struct netlink netlink = NETLINK_CLOSED;
     void *buffer = malloc(NETLINK_BUFFER_SIZE);
-    int error = buffer == NULL ? ENOMEM : netlink_open_requests(netns, &netlink);
+    int error = buffer == NULL ? ENOMEM : netlink_open_requests(netns, NETLINK_ROUTE, &netlink);
 
     if (error == 0)
         error = EAGAIN;

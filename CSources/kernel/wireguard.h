@@ -8,7 +8,7 @@
 #include <linux/netlink.h>
 
 #include "base/netns_handle.h"
-#include "pure/linkinfo.h"
+#include "pure/message.h"
 
 /* An "allowed IPs" prefix, with the endpoint of its peer. */
 struct allowed_ip {

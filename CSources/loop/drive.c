@@ -53,29 +53,6 @@ static bool has_news_locked(SCRunLoopRef loop)
     return !list_is_empty(&loop->changes) && (loop->fetches || loop->news);
 }
 
-/* Whether the descriptor must be readable after a run because of changes: likewise. */
-static bool must_announce_locked(SCRunLoopRef loop)
-{
-    const bool must_announce = has_news_locked(loop) && (loop->fetches || !loop->announced);
-
-    loop->announced = true;
-    return must_announce;
-}
-
-/* The timeout for epoll_wait: milliseconds, rounded up so that no pass runs before a deadline; -1: none. */
-static int wait_milliseconds(int64_t until)
-{
-    int64_t left;
-
-    if (until == NEVER)
-        return -1;
-    left = until - clock_now();
-    if (left <= 0)
-        return 0;
-    left = (left + MILLISECOND - 1) / MILLISECOND;
-    return left > 60000 ? 60000 : (int)left;
-}
-
 /* Another thread may have removed the source of an event, so it is looked up in the list. */
 static void note_event_locked(SCRunLoopRef loop, const void *pointer)
 {
@@ -104,8 +81,8 @@ static void wait_for_work(struct run *run)
     const uid_t user = process_user();
     struct epoll_event events[16];
     int64_t until = run->until, now;
+    int timeout = -1, count;
     bool all;
-    int count;
 
     runloop_lock(loop);
     all = user != loop->user;
@@ -115,7 +92,12 @@ static void wait_for_work(struct run *run)
         until = 0;
     runloop_arm_timer_locked(loop);
     runloop_unlock(loop);
-    count = epoll_wait(loop->epoll.fd, events, 16, wait_milliseconds(until));
+    if (until != NEVER) { /* rounded up, so that no pass runs before a deadline */
+        const int64_t left = until - clock_now();
+
+        timeout = left <= 0 ? 0 : left > 60 * SECOND ? 60000 : (int)((left + MILLISECOND - 1) / MILLISECOND);
+    }
+    count = epoll_wait(loop->epoll.fd, events, 16, timeout);
     if (count < 0 && errno != EINTR)
         run->error = errno;
     now = clock_now();
@@ -176,38 +158,31 @@ static struct source *next_source(SCRunLoopRef loop)
     return next;
 }
 
-/* Whether a source that is not finished goes on in this pass. If not, it is due in the next one. A nested run may have
- * finished it. */
-static bool goes_on(const struct run *run, struct source *source)
-{
-    bool due;
-
-    runloop_lock(run->loop);
-    due = source->due && !(run->one_source && run->callbacks > 0);
-    if (due)
-        source->due = false;
-    runloop_unlock(run->loop);
-    return due;
-}
-
-/* Runs a source until all its work is done, with the jobs between its parts. Returns false in a child. */
+/* Runs a source until all its work is done, with the jobs between its parts. After a callback that ends the run, it is
+ * due in the next one. Returns false in a child. */
 static bool run_source(struct run *run, struct source *source)
 {
-    for (;;) {
+    SCRunLoopRef loop = run->loop;
+    bool goes_on = true;
+
+    while (goes_on) {
         const int error = source->run(source);
 
         if (error > 0)
             run->error = error;
         if (error != RUNLOOP_MORE)
             return true;
-        runloop_lock(run->loop);
+        runloop_lock(loop);
         source->due = true;
-        runloop_unlock(run->loop);
+        runloop_unlock(loop);
         if (!run_jobs(run))
             return false;
-        if (!goes_on(run, source))
-            return true;
+        runloop_lock(loop);
+        goes_on = source->due && !(run->one_source && run->callbacks > 0); /* a nested run may have finished it */
+        source->due = source->due && !goes_on;
+        runloop_unlock(loop);
     }
+    return true;
 }
 
 /* Returns false in a child. Releasing a source can call a user's function, which may fork. */
@@ -259,12 +234,18 @@ static bool begin_run(const struct run *run)
     return begun;
 }
 
-/* While work is left, the descriptor must be readable for a program that polls it. */
+/* While work is left, the descriptor must be readable for a program that polls it. Before the first fetch, a change
+ * makes it readable only once. */
 static void leave_readable_locked(SCRunLoopRef loop)
 {
     runloop_arm_timer_locked(loop);
-    if (has_work_locked(loop) || must_announce_locked(loop) || atomic_load(&loop->woken))
+    if (has_work_locked(loop)) {
         runloop_signal_locked(loop);
+        return;
+    }
+    if (atomic_load(&loop->woken) || (has_news_locked(loop) && (loop->fetches || !loop->announced)))
+        runloop_signal_locked(loop);
+    loop->announced = true;
 }
 
 int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
@@ -280,10 +261,8 @@ int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
     return loop->epoll.fd;
 }
 
-/* Also if a callback has ended the thread. */
-static void end_run(void *argument)
+static void end_run(const struct run *run)
 {
-    const struct run *run = argument;
     SCRunLoopRef loop = run->loop;
 
     if (is_ours(run)) {
@@ -315,26 +294,10 @@ static bool has_news(SCRunLoopRef loop)
     return result;
 }
 
-static void perform(void *argument)
-{
-    struct run *run = argument;
-    bool ours;
-
-    if (has_news(run->loop))
-        run->until = 0;
-    do
-        ours = make_pass(run);
-    while (ours && run->callbacks == 0 && run->error == 0 && !run->woken && !has_news(run->loop) &&
-           (run->until == NEVER || (run->until != 0 && clock_now() < run->until)));
-    if (run->callbacks > 0 || (ours && run->error == 0))
-        run->result = run->callbacks;
-    else
-        error_set(ours ? run->error : ECHILD);
-}
-
 int SCRunLoopPerform(SCRunLoopRef loop, double seconds)
 {
     struct run run = { .loop = loop, .performs = true, .result = -1 };
+    bool ours;
 
     if (!runloop_check(loop))
         return -1;
@@ -343,8 +306,19 @@ int SCRunLoopPerform(SCRunLoopRef loop, double seconds)
         return -1;
     }
     run.until = deadline_after(seconds);
-    if (begin_run(&run))
-        process_run(perform, end_run, &run);
+    if (!begin_run(&run))
+        return -1;
+    if (has_news(loop))
+        run.until = 0;
+    do
+        ours = make_pass(&run);
+    while (ours && run.callbacks == 0 && run.error == 0 && !run.woken && !has_news(loop) &&
+           (run.until == NEVER || (run.until != 0 && clock_now() < run.until)));
+    if (run.callbacks > 0 || (ours && run.error == 0))
+        run.result = run.callbacks;
+    else
+        error_set(ours ? run.error : ECHILD);
+    end_run(&run);
     return run.result;
 }
 
@@ -376,28 +350,23 @@ static SCRunLoopRunResult result_after_pass(struct run *run, bool ours)
     return run->until != NEVER && clock_now() >= run->until ? kSCRunLoopRunTimedOut : 0;
 }
 
-static void run_until_result(void *argument)
+static SCRunLoopRunResult run_own_loop(int64_t until, bool one_source)
 {
-    struct run *run = argument;
-    SCRunLoopRef loop = run->loop;
+    SCRunLoopRef loop = SCRunLoopGetCurrent();
+    struct run run = { .loop = loop, .until = until, .one_source = one_source };
 
-    run->result = has_members(loop) ? 0 : kSCRunLoopRunFinished;
+    if (loop == NULL || !begin_run(&run))
+        return -1;
+    run.result = has_members(loop) ? 0 : kSCRunLoopRunFinished;
     if (atomic_exchange(&loop->stopped, false)) {
         runloop_lock(loop);
         note_event_locked(loop, &loop->wake); /* Stop's signal */
         runloop_unlock(loop);
-        run->result = kSCRunLoopRunStopped;
+        run.result = kSCRunLoopRunStopped;
     }
-    while (run->result == 0)
-        run->result = result_after_pass(run, make_pass(run));
-}
-
-static SCRunLoopRunResult run_own_loop(int64_t until, bool one_source)
-{
-    struct run run = { .loop = SCRunLoopGetCurrent(), .until = until, .one_source = one_source, .result = -1 };
-
-    if (run.loop != NULL && begin_run(&run))
-        process_run(run_until_result, end_run, &run);
+    while (run.result == 0)
+        run.result = result_after_pass(&run, make_pass(&run));
+    end_run(&run);
     return run.result;
 }
 

@@ -7,7 +7,7 @@
  * still run after dlclose(3), so the library is linked with -z nodelete.
  */
 #ifdef __linux__
-#include "loop/library_thread.h"
+#include "loop/runloop.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -27,50 +27,27 @@ struct library_thread {
 
 static struct library_thread *current_thread; /* under process_lock */
 
-/* Whether the thread must end. If so, it is no longer the current one. */
-static bool must_end(struct library_thread *thread)
-{
-    bool ends;
-
-    process_lock();
-    ends = thread->users == 0 || !process_is_in_era(thread->era); /* it changes if a callback forks */
-    if (ends && current_thread == thread)
-        current_thread = NULL;
-    process_unlock();
-    return ends;
-}
-
-static void serve_users(void *argument)
+static void *run_library_thread(void *argument)
 {
     struct library_thread *thread = argument;
 
-    while (!must_end(thread)) {
+    (void)pthread_setname_np(pthread_self(), LIBRARY_THREAD_NAME);
+    for (;;) {
+        bool ends;
+
+        process_lock();
+        ends = thread->users == 0 || !process_is_in_era(thread->era); /* it changes if a callback forks */
+        if (ends && current_thread == thread)
+            current_thread = NULL;
+        process_unlock();
+        if (ends)
+            break;
         netns_enter_process_namespace();
         if (SCRunLoopPerform(thread->loop, -1) < 0)
             (void)poll(NULL, 0, RETRY_AFTER);
     }
-}
-
-static void *run_library_thread(void *argument);
-
-/* If a callback has ended the thread, starts another one for the users that are left. */
-static void end_library_thread(void *argument)
-{
-    struct library_thread *thread = argument;
-
-    while (!must_end(thread)) {
-        if (process_start_thread(run_library_thread, thread, NULL) == 0)
-            return;
-        (void)poll(NULL, 0, RETRY_AFTER);
-    }
     SCRunLoopRelease(thread->loop);
     free(thread);
-}
-
-static void *run_library_thread(void *argument)
-{
-    (void)pthread_setname_np(pthread_self(), LIBRARY_THREAD_NAME);
-    process_run(serve_users, end_library_thread, argument);
     return NULL;
 }
 

@@ -12,8 +12,8 @@
 #include <sys/timerfd.h>
 
 #include "base/clock.h"
+#include "base/counted.h"
 #include "base/error.h"
-#include "base/object.h"
 
 static pthread_key_t own_loop_key; /* the thread's own loop */
 static bool own_loop_key_created;  /* under process_lock, as the next */
@@ -158,19 +158,6 @@ static void end_own_loop(void *pointer)
     counted_release(&loop->counted);
 }
 
-/* Without pthread_once: a call that fails can be repeated. */
-static int create_own_loop_key(void)
-{
-    int error = 0;
-
-    process_lock();
-    if (!own_loop_key_created)
-        error = pthread_key_create(&own_loop_key, end_own_loop);
-    own_loop_key_created = error == 0;
-    process_unlock();
-    return error;
-}
-
 /* Returns the main thread's loop of this era. If there is none, `fresh` (NULL: none) becomes that loop. An inherited
  * one stays in memory: the program may have a pointer to it. */
 static SCRunLoopRef get_or_set_main_loop(SCRunLoopRef fresh)
@@ -203,8 +190,13 @@ SCRunLoopRef SCRunLoopGetMain(void)
 SCRunLoopRef SCRunLoopGetCurrent(void)
 {
     SCRunLoopRef loop;
-    int error = create_own_loop_key();
+    int error = 0;
 
+    process_lock(); /* without pthread_once: a call that fails can be repeated */
+    if (!own_loop_key_created)
+        error = pthread_key_create(&own_loop_key, end_own_loop);
+    own_loop_key_created = error == 0;
+    process_unlock();
     if (error != 0) {
         error_set(error);
         return NULL;
@@ -342,44 +334,47 @@ void member_init(struct member *member, const struct member_type *type)
     member->type = type;
 }
 
-bool runloop_add_member_locked(SCRunLoopRef loop, struct member *member)
+bool runloop_add_member(SCRunLoopRef loop, struct member *member)
 {
-    if (!loop->ended)
+    bool added;
+
+    runloop_lock(loop);
+    added = !loop->ended;
+    if (added)
         list_append(&loop->members, &member->node);
-    return !loop->ended;
+    runloop_unlock(loop);
+    return added;
 }
 
-void runloop_remove_member_locked(SCRunLoopRef loop, struct member *member)
+static void cancel_locked(struct member *member)
 {
-    list_remove(&member->node);
-    if (list_is_empty(&loop->members))
-        runloop_signal_locked(loop); /* nothing is scheduled any more: SCRunLoopRun must return */
-}
-
-bool runloop_add_job_locked(SCRunLoopRef loop, struct member *member)
-{
-    const bool has_change = !list_is_empty(&member->queued);
-
-    if (has_change) {
-        runloop_add_change_locked(loop, member);
-    } else {
-        counted_retain(&member->counted);
-        list_append(&loop->jobs, &member->queued);
-    }
-    runloop_signal_locked(loop);
-    return !has_change;
-}
-
-bool runloop_cancel_locked(SCRunLoopRef loop, struct member *member)
-{
-    const bool was_queued = !list_is_empty(&member->queued);
-
-    (void)loop;
+    if (list_is_empty(&member->queued))
+        return;
     list_remove(&member->queued);
-    return was_queued;
+    counted_release(&member->counted); /* never the last reference */
 }
 
-void runloop_add_change_locked(SCRunLoopRef loop, struct member *member)
+void runloop_cancel(SCRunLoopRef loop, struct member *member)
+{
+    runloop_lock(loop);
+    cancel_locked(member);
+    runloop_unlock(loop);
+}
+
+void runloop_remove_member(SCRunLoopRef loop, struct member *member)
+{
+    bool was_member;
+
+    runloop_lock(loop);
+    was_member = !list_is_empty(&member->node);
+    cancel_locked(member);
+    list_remove(&member->node);
+    if (was_member && list_is_empty(&loop->members))
+        runloop_signal_locked(loop); /* nothing is scheduled any more: SCRunLoopRun must return */
+    runloop_unlock(loop);
+}
+
+static void add_change_locked(SCRunLoopRef loop, struct member *member)
 {
     if (list_is_empty(&member->queued)) {
         counted_retain(&member->counted);
@@ -389,13 +384,40 @@ void runloop_add_change_locked(SCRunLoopRef loop, struct member *member)
     loop->announced = false;
 }
 
-struct member *runloop_next_change_locked(SCRunLoopRef loop)
+void runloop_add_change(SCRunLoopRef loop, struct member *member)
 {
-    struct list *next = list_pop(&loop->changes);
+    runloop_lock(loop);
+    add_change_locked(loop, member);
+    runloop_unlock(loop);
+}
 
+bool runloop_add_job(SCRunLoopRef loop, struct member *member)
+{
+    bool has_change;
+
+    runloop_lock(loop);
+    has_change = !list_is_empty(&member->queued);
+    if (has_change) {
+        add_change_locked(loop, member);
+    } else {
+        counted_retain(&member->counted);
+        list_append(&loop->jobs, &member->queued);
+    }
+    runloop_signal_locked(loop);
+    runloop_unlock(loop);
+    return !has_change;
+}
+
+struct member *runloop_next_change(SCRunLoopRef loop)
+{
+    struct list *next;
+
+    runloop_lock(loop);
+    next = list_pop(&loop->changes);
     if (!loop->fetches && !list_is_empty(&loop->changes))
         runloop_signal_locked(loop); /* from now on the descriptor is readable until the queue is empty */
     loop->fetches = true;
+    runloop_unlock(loop);
     return next == NULL ? NULL : container_of(next, struct member, queued);
 }
 #endif

@@ -120,20 +120,22 @@ uid_t runloop_user(SCRunLoopRef loop);
 void member_init(struct member *member, const struct member_type *type);
 
 /* Returns false if the thread that owns the loop has ended. */
-bool runloop_add_member_locked(SCRunLoopRef loop, struct member *member);
-void runloop_remove_member_locked(SCRunLoopRef loop, struct member *member);
+bool runloop_add_member(SCRunLoopRef loop, struct member *member);
+
+/* Removes a member, if it is one, also from its queue. The caller has another reference to it. */
+void runloop_remove_member(SCRunLoopRef loop, struct member *member);
 
 /* Queues a member's job, which is not queued. If the member's change is, announces that once more instead, and returns
  * false. */
-bool runloop_add_job_locked(SCRunLoopRef loop, struct member *member);
+bool runloop_add_job(SCRunLoopRef loop, struct member *member);
 
-/* Removes the member from its queue. Returns whether it was in one; if so, the caller now has the queue's reference. */
-bool runloop_cancel_locked(SCRunLoopRef loop, struct member *member);
+/* Removes a member from its queue, if it is in one. The caller has another reference to it. */
+void runloop_cancel(SCRunLoopRef loop, struct member *member);
 
 /* The queue behind SCRunLoopCopyNextChange, for members whose job is not queued. If the change is already queued, this
- * only makes SCRunLoopPerform return once more. The caller of runloop_next_change_locked has the queue's reference. */
-void runloop_add_change_locked(SCRunLoopRef loop, struct member *member);
-struct member *runloop_next_change_locked(SCRunLoopRef loop);
+ * only makes SCRunLoopPerform return once more. The caller of runloop_next_change has the queue's reference. */
+void runloop_add_change(SCRunLoopRef loop, struct member *member);
+struct member *runloop_next_change(SCRunLoopRef loop);
 
 /* ---- For drive.c */
 
@@ -145,5 +147,19 @@ void runloop_signal_locked(SCRunLoopRef loop);
 
 /* Sets the timerfd to the nearest deadline of all sources. */
 void runloop_arm_timer_locked(SCRunLoopRef loop);
+
+/* ---- library_thread.c: the library's one thread, "reachability". It runs a loop for the targets that are on
+ * schedulers. */
+
+struct library_thread;
+
+/* Adds a user, and starts the thread if there is none. Returns 0 or an errno. */
+int library_thread_acquire(struct library_thread **ret);
+
+/* The loop that the thread runs. */
+SCRunLoopRef library_thread_loop(const struct library_thread *thread);
+
+/* Removes a user. After the last one the thread ends by itself; the caller does not wait for it. */
+void library_thread_release(struct library_thread *thread);
 
 #endif

@@ -202,7 +202,7 @@ static int find_first(const struct network_monitor *network_monitor, struct netw
     runloop_unlock(network_monitor->service.loop);
     error = network_path_find(NULL, network_monitor->service.netns, &cache, questions, ret, &ignored);
     questions_release(questions);
-    round_cache_clear(&cache);
+    round_cache_end(&cache);
     return error;
 }
 

@@ -76,14 +76,24 @@ static bool parse_zone(const char *zone, const char **ret_zone, uint32_t *ret_sc
     return true;
 }
 
-static bool parse_ipv6(const char *text, struct address *ret, const char **ret_zone, uint32_t *ret_scope)
+bool address_parse(const char *text, struct address *ret, const char **ret_zone, uint32_t *ret_scope)
 {
     char buffer[INET6_ADDRSTRLEN];
     const char *zone = strchr(text, '%');
     const size_t length = zone == NULL ? strlen(text) : (size_t)(zone - text);
     struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+    struct in_addr in;
     uint32_t scope = 0;
 
+    *ret_zone = NULL;
+    *ret_scope = 0;
+    /* inet_aton ignores the rest of the text after white space. */
+    if (strpbrk(text, " \t\n\v\f\r") != NULL)
+        return false;
+    if (inet_aton(text, &in) != 0) {
+        *ret = address_make(AF_INET, &in, 4);
+        return true;
+    }
     if (length >= sizeof buffer)
         return false;
     memcpy(buffer, text, length);
@@ -95,22 +105,6 @@ static bool parse_ipv6(const char *text, struct address *ret, const char **ret_z
     *ret = address_from_sockaddr((const struct sockaddr *)&in6, ret_scope);
     *ret_scope = scope;
     return true;
-}
-
-bool address_parse(const char *text, struct address *ret, const char **ret_zone, uint32_t *ret_scope)
-{
-    struct in_addr in;
-
-    *ret_zone = NULL;
-    *ret_scope = 0;
-    /* inet_aton ignores the rest of the text after white space. */
-    if (strpbrk(text, " \t\n\v\f\r") != NULL)
-        return false;
-    if (inet_aton(text, &in) != 0) {
-        *ret = address_make(AF_INET, &in, 4);
-        return true;
-    }
-    return parse_ipv6(text, ret, ret_zone, ret_scope);
 }
 
 void address_format(const struct address *address, char text[46])

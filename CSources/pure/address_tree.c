@@ -152,45 +152,35 @@ static bool subtree_is_leaf(struct subtree subtree)
     return subtree.entry->bit <= subtree.bit || subtree.entry->bit >= BIT_PLACE;
 }
 
-/* The prefix that the addresses of a subtree share. The subtree has one family. */
-static struct address_prefix subtree_prefix(struct subtree subtree)
-{
-    struct address_prefix prefix = { .address = any_leaf(subtree.entry, subtree.bit)->address };
-
-    prefix.length = (uint8_t)(subtree_is_leaf(subtree) ? address_length(&prefix.address) * 8
-                                                       : subtree.entry->bit - BIT_ADDRESS);
-    return prefix;
-}
-
-/* Returns the index of the branch that tests the earliest bit; `count` if all are leaves. */
-static size_t find_widest(const struct subtree *subtrees, size_t count)
-{
-    size_t widest = count;
-
-    for (size_t i = 0; i < count; i++)
-        if (!subtree_is_leaf(subtrees[i]) && (widest == count || subtrees[i].entry->bit < subtrees[widest].entry->bit))
-            widest = i;
-    return widest;
-}
-
 size_t address_tree_cover(const struct address_tree *tree, const struct address_tree *other,
                           struct address_prefix ret[ADDRESS_TREE_PREFIXES])
 {
     struct subtree subtrees[ADDRESS_TREE_PREFIXES];
-    size_t count = 0, widest;
+    size_t count = 0;
 
     if (tree->root != NULL)
         subtrees[count++] = (struct subtree){ tree->root, 0 };
     if (other->root != NULL)
         subtrees[count++] = (struct subtree){ other->root, 0 };
-    while (count < ADDRESS_TREE_PREFIXES && (widest = find_widest(subtrees, count)) < count) {
-        const struct address_entry *branch = subtrees[widest].entry;
+    while (count < ADDRESS_TREE_PREFIXES) {
+        const struct address_entry *branch;
+        size_t widest = count; /* the branch that tests the earliest bit */
 
+        for (size_t i = 0; i < count; i++)
+            if (!subtree_is_leaf(subtrees[i]) &&
+                (widest == count || subtrees[i].entry->bit < subtrees[widest].entry->bit))
+                widest = i;
+        if (widest == count)
+            break;
+        branch = subtrees[widest].entry;
         subtrees[widest] = (struct subtree){ branch->child[0], branch->bit };
         subtrees[count++] = (struct subtree){ branch->child[1], branch->bit };
     }
-    for (size_t i = 0; i < count; i++)
-        ret[i] = subtree_prefix(subtrees[i]);
+    for (size_t i = 0; i < count; i++) { /* the prefix that the addresses of a subtree share; it has one family */
+        ret[i] = (struct address_prefix){ .address = any_leaf(subtrees[i].entry, subtrees[i].bit)->address };
+        ret[i].length = (uint8_t)(subtree_is_leaf(subtrees[i]) ? address_length(&ret[i].address) * 8
+                                                               : subtrees[i].entry->bit - BIT_ADDRESS);
+    }
     return count;
 }
 #endif

@@ -5,7 +5,7 @@
 /* A set of addresses, ordered so that those in a prefix are found without a look at the others. Its entries are members
  * of the structures in the set; container_of finds these. It allocates nothing. */
 
-#include "base/container_of.h"
+#include "base/list.h"
 #include "pure/address.h"
 
 /* The tree uses all fields. Only `address` is the owner's; it is constant while the entry is in a tree. */

@@ -52,16 +52,6 @@ static bool next_word(struct span *line, struct span *ret)
     return ret->length > 0;
 }
 
-/* glibc wants the keyword in lower case, at the start of the line. */
-static bool skip_nameserver_keyword(struct span *line)
-{
-    static const char keyword[] = "nameserver";
-    struct span word;
-
-    return line->length > 0 && !is_blank(*line->start) && next_word(line, &word) && word.length == sizeof keyword - 1 &&
-           memcmp(word.start, keyword, word.length) == 0;
-}
-
 static bool parse_server(struct span word, struct name_server *ret)
 {
     char text[64];
@@ -84,13 +74,16 @@ static bool parse_server(struct span word, struct name_server *ret)
     return true;
 }
 
+/* glibc wants the keyword in lower case, at the start of the line. */
 size_t conffile_servers(const char *text, size_t length, struct name_server ret[CONFFILE_SERVERS])
 {
+    static const char keyword[] = "nameserver";
     struct span rest = { text, length }, line, word;
     size_t count = 0;
 
     while (count < CONFFILE_SERVERS && next_line(&rest, "#;", &line))
-        if (skip_nameserver_keyword(&line) && next_word(&line, &word) && parse_server(word, &ret[count]))
+        if (line.length > 0 && !is_blank(*line.start) && next_word(&line, &word) && word.length == sizeof keyword - 1 &&
+            memcmp(word.start, keyword, word.length) == 0 && next_word(&line, &word) && parse_server(word, &ret[count]))
             count++;
     return count;
 }

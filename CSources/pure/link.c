@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The type of a link, and whether packets can leave over it.
+ * The type of a link, whether packets can leave over it, and the table of links.
  *
- * What this file must never do: guess from an interface's name. An administrator can name a tunnel "eth0".
+ * What this file must never do: guess from an interface's name (an administrator can name a tunnel "eth0"), or treat an
+ * absent link like a link that is down.
  */
 #ifdef __linux__
 #include "pure/link.h"
 
+#include <errno.h>
 #include <linux/if.h>
 #include <linux/if_arp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -71,45 +74,39 @@ bool link_is_best(const struct link_choice *choice)
     return choice->running && choice->device == DEVICE_PHYSICAL;
 }
 
-/* sysfs does not show the device: assume the most common type for this hardware. */
-static SCNetworkReachabilityInterfaceType type_by_hardware(const struct link *link)
-{
-    switch (link->hardware) {
-    case ARPHRD_ETHER:
-        return kSCNetworkReachabilityInterfaceTypeWiredEthernet;
-    case ARPHRD_NONE:
-    case ARPHRD_TUNNEL:
-    case ARPHRD_TUNNEL6:
-    case ARPHRD_SIT:
-    case ARPHRD_IPGRE:
-    case ARPHRD_IP6GRE:
-        return kSCNetworkReachabilityInterfaceTypeTunnel;
-    default:
-        return kSCNetworkReachabilityInterfaceTypeOther;
-    }
-}
-
-static SCNetworkReachabilityInterfaceType type_from_fields(const struct link *link)
-{
-    if (link_is_loopback(link))
-        return kSCNetworkReachabilityInterfaceTypeLoopback;
-    if (link->device == DEVICE_CELLULAR || TEXT_IS_ONE_OF(link->kind, cellular_kinds))
-        return kSCNetworkReachabilityInterfaceTypeCellular;
-    if (link->device == DEVICE_WIFI)
-        return kSCNetworkReachabilityInterfaceTypeWiFi;
-    if (link->hardware == ARPHRD_PPP || strcmp(link->kind, "ppp") == 0)
-        return kSCNetworkReachabilityInterfaceTypePointToPoint;
-    if (TEXT_IS_ONE_OF(link->kind, tunnel_kinds))
-        return kSCNetworkReachabilityInterfaceTypeTunnel;
-    if (link->device == DEVICE_CABLE || (link->kind[0] != '\0' && link->device != DEVICE_PHYSICAL))
-        return kSCNetworkReachabilityInterfaceTypeVirtual;
-    return type_by_hardware(link);
-}
-
 void link_set_type(struct link *link)
 {
-    if (!link->learned)
-        link->type = type_from_fields(link);
+    if (link->learned)
+        return;
+    if (link_is_loopback(link)) {
+        link->type = kSCNetworkReachabilityInterfaceTypeLoopback;
+    } else if (link->device == DEVICE_CELLULAR || TEXT_IS_ONE_OF(link->kind, cellular_kinds)) {
+        link->type = kSCNetworkReachabilityInterfaceTypeCellular;
+    } else if (link->device == DEVICE_WIFI) {
+        link->type = kSCNetworkReachabilityInterfaceTypeWiFi;
+    } else if (link->hardware == ARPHRD_PPP || strcmp(link->kind, "ppp") == 0) {
+        link->type = kSCNetworkReachabilityInterfaceTypePointToPoint;
+    } else if (TEXT_IS_ONE_OF(link->kind, tunnel_kinds)) {
+        link->type = kSCNetworkReachabilityInterfaceTypeTunnel;
+    } else if (link->device == DEVICE_CABLE || (link->kind[0] != '\0' && link->device != DEVICE_PHYSICAL)) {
+        link->type = kSCNetworkReachabilityInterfaceTypeVirtual;
+    } else {
+        switch (link->hardware) { /* sysfs does not show the device: assume the most common type for this hardware */
+        case ARPHRD_ETHER:
+            link->type = kSCNetworkReachabilityInterfaceTypeWiredEthernet;
+            break;
+        case ARPHRD_NONE:
+        case ARPHRD_TUNNEL:
+        case ARPHRD_TUNNEL6:
+        case ARPHRD_SIT:
+        case ARPHRD_IPGRE:
+        case ARPHRD_IP6GRE:
+            link->type = kSCNetworkReachabilityInterfaceTypeTunnel;
+            break;
+        default:
+            link->type = kSCNetworkReachabilityInterfaceTypeOther;
+        }
+    }
 }
 
 void link_forget_device(struct link *link)
@@ -190,5 +187,189 @@ bool link_is_point_to_point(const struct link *link)
 bool link_is_wireguard(const struct link *link)
 {
     return memcmp(link->kind, "wireguard", sizeof "wireguard") == 0; /* the compiler inlines it, unlike strcmp */
+}
+
+/* ---- The table -------------------------------------------------------------------------------------------------- */
+
+/* The place of the link with this index, or the place to insert it. */
+static size_t place_of_index(const struct link_table *links, uint32_t index)
+{
+    size_t low = 0, high = links->count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (links->items[middle].index < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool place_has_index(const struct link_table *links, size_t place, uint32_t index)
+{
+    return place < links->count && links->items[place].index == index;
+}
+
+void link_table_clear(struct link_table *links)
+{
+    const unsigned version = links->version + 1;
+
+    free(links->items);
+    *links = LINK_TABLE_EMPTY;
+    links->version = version;
+}
+
+const struct link *link_table_find(const struct link_table *links, uint32_t index)
+{
+    const size_t place = place_of_index(links, index);
+
+    return place_has_index(links, place, index) ? &links->items[place] : NULL;
+}
+
+const struct link *link_table_find_local(const struct link_table *links)
+{
+    const struct link *best = NULL;
+    int best_rank = 0;
+
+    for (size_t i = 0; i < links->count; i++) {
+        const struct link *link = &links->items[i];
+        const int rank = link_is_usable(link) ? 3 : link_is_up(link) ? 2 : 1;
+
+        if (rank <= best_rank || link_is_loopback(link) || link_is_point_to_point(link))
+            continue;
+        best = link;
+        best_rank = rank;
+    }
+    return best;
+}
+
+static void forget_carried_devices(struct link_table *links)
+{
+    if (!links->any_carried)
+        return;
+    for (size_t i = 0; i < links->count; i++)
+        if (links->items[i].carried)
+            link_forget_device(&links->items[i]);
+    links->any_carried = false;
+}
+
+int link_table_put(struct link_table *links, const struct link *link)
+{
+    const size_t place = place_of_index(links, link->index);
+
+    if (!place_has_index(links, place, link->index)) {
+        if (links->count == links->capacity) {
+            const size_t capacity = links->capacity == 0 ? 16 : links->capacity * 2;
+            struct link *items = realloc(links->items, capacity * sizeof *items);
+
+            if (items == NULL)
+                return ENOMEM;
+            links->items = items;
+            links->capacity = capacity;
+        }
+        memmove(&links->items[place + 1], &links->items[place], (links->count - place) * sizeof *link);
+        links->count++;
+    }
+    links->items[place] = *link;
+    link_set_type(&links->items[place]);
+    links->any_carried = links->any_carried || link->carried;
+    return 0;
+}
+
+void link_table_learn(struct link_table *links, const struct link *found, unsigned version)
+{
+    const struct link *known = link_table_find(links, found->index);
+    struct link learned = *found;
+
+    if (links->version != version || known == NULL)
+        return;
+    learned.learned = true;
+    learned.flags = known->flags;
+    learned.mtu = known->mtu;
+    learned.changed = known->changed;
+    learned.hardware = known->hardware;
+    memcpy(learned.name, known->name, sizeof learned.name);
+    (void)link_table_put(links, &learned); /* does not fail: the link is in the table */
+}
+
+/* Whether the link is the same in both tables, and its device cannot change. */
+static bool has_known_device(const struct link *link, const struct link *known)
+{
+    return link->device == DEVICE_UNKNOWN && known->device >= DEVICE_CELLULAR && !known->carried &&
+           link->hardware == known->hardware && strcmp(link->name, known->name) == 0;
+}
+
+bool link_table_take_devices(struct link_table *links, const struct link_table *other, bool takes)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < other->count; i++) {
+        const struct link *known = &other->items[i];
+        const size_t place = place_of_index(links, known->index);
+
+        if (!place_has_index(links, place, known->index) || !has_known_device(&links->items[place], known))
+            continue;
+        found = true;
+        if (!takes)
+            break;
+        links->items[place].device = known->device;
+        link_set_type(&links->items[place]);
+    }
+    return found;
+}
+
+void link_table_note_change(struct link_table *links, uint32_t index, int64_t now)
+{
+    const size_t place = place_of_index(links, index);
+
+    if (place_has_index(links, place, index))
+        links->items[place].changed = now;
+}
+
+void link_table_give_up(struct link_table *links, uint32_t index)
+{
+    const size_t place = place_of_index(links, index);
+
+    if (place_has_index(links, place, index))
+        links->items[place].device = DEVICE_VIRTUAL;
+}
+
+/* Whether the change of this link can change the device of a link on top of it. */
+static bool changes_carried_devices(const struct link *before, const struct link *now)
+{
+    return !before->complete || link_is_running(before) != link_is_running(now) || before->master != now->master ||
+           before->active != now->active || strcmp(before->name, now->name) != 0 ||
+           strcmp(before->kind, now->kind) != 0;
+}
+
+int link_table_apply(struct link_table *links, const struct message *message)
+{
+    const struct message_link *news = &message->link;
+    const struct link *known;
+    struct link link = { 0 };
+    size_t place;
+
+    links->version++;
+    place = place_of_index(links, news->index);
+    known = place_has_index(links, place, news->index) ? &links->items[place] : NULL;
+    if (message->kind == MESSAGE_LINK_GONE) {
+        forget_carried_devices(links);
+        if (known != NULL) {
+            links->count--;
+            memmove(&links->items[place], &links->items[place + 1], (links->count - place) * sizeof link);
+        }
+        return 0;
+    }
+    if (known != NULL)
+        link = *known;
+    link_apply(&link, news);
+    if (known == NULL || changes_carried_devices(known, &link)) {
+        forget_carried_devices(links);
+        if (link.carried)
+            link_forget_device(&link);
+    }
+    return link_table_put(links, &link);
 }
 #endif

@@ -6,8 +6,22 @@
 
 #include <linux/netlink.h>
 
-#include "pure/linkinfo.h"
 #include "pure/route.h"
+
+/* Addresses and route of a tunnel's own packets. */
+struct tunnel {
+    struct address local, remote; /* remote AF_UNSPEC: there is none, or there are many */
+    uint32_t oif, mark;           /* 0: any interface, no mark */
+};
+
+/* IFLA_LINKINFO: the kind of a link, and the attributes of a few kinds. All zero if the link has no kind. */
+struct linkinfo {
+    bool has_kind;
+    char kind[16];
+    uint32_t active;    /* the port that a bond uses; 0: several, or none */
+    uint32_t vrf_table; /* the routing table of a VRF; 0: not a VRF */
+    struct tunnel tunnel;
+};
 
 enum message_kind {
     MESSAGE_OTHER, /* of an unknown type, or malformed */
@@ -77,6 +91,9 @@ size_t message_step(const void *bytes, size_t length);
 /* Parses the message at the start of `bytes`. Returns the distance to the next message; 0: there is no whole message.
  * *ret keeps pointers into `bytes`. */
 size_t message_parse(const void *bytes, size_t length, struct message *ret);
+
+/* Parses IFLA_LINKINFO. */
+void message_parse_linkinfo(const struct attribute *nest, struct linkinfo *ret);
 
 /* The errno in an NLMSG_ERROR or NLMSG_DONE, or 0. EBADMSG: the message is too short. */
 int message_error(const struct nlmsghdr *header);

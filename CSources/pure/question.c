@@ -71,24 +71,16 @@ void questions_release(struct questions *questions)
         counted_release(&questions->counted);
 }
 
-/* The kernel treats other IPv4 addresses in a way of their own: loopback, link-local, multicast, broadcast. */
-static bool is_plain_ipv4(const struct address *address)
+/* IPv4: the kernel treats other addresses in a way of their own: loopback, link-local, multicast, broadcast. IPv6:
+ * global and unique local addresses. The kernel chooses the source of packets by the label of the destination, too, but
+ * first by its scope (RFC 6724), which all of these share. So all have a usable source, or none has. */
+static bool is_plain_address(const struct address *address)
 {
     const uint8_t first = address->bytes[0];
 
-    return first != 0 && first != 127 && first < 224 && !(first == 169 && address->bytes[1] == 254);
-}
-
-/* Global and unique local addresses. The kernel chooses the source of packets by the label of the destination, too, but
- * first by its scope (RFC 6724), which all of these share. So all have a usable source, or none has. */
-static bool is_plain_ipv6(const struct address *address)
-{
-    return (address->bytes[0] & 0xe0) == 0x20 || (address->bytes[0] & 0xfe) == 0xfc;
-}
-
-static bool is_plain_address(const struct address *address)
-{
-    return address->family == AF_INET ? is_plain_ipv4(address) : address->family == AF_INET6 && is_plain_ipv6(address);
+    if (address->family == AF_INET)
+        return first != 0 && first != 127 && first < 224 && !(first == 169 && address->bytes[1] == 254);
+    return address->family == AF_INET6 && ((first & 0xe0) == 0x20 || (first & 0xfe) == 0xfc);
 }
 
 static bool has_constraint(const struct question *question)
@@ -120,20 +112,6 @@ bool question_find_group(const struct question *question, struct question_group 
            question->local_scope == 0 && question->interface == NULL && (!flow->is_socket || flow->protocol != 0);
 }
 
-/* The kernel would choose the interface of a link-local address that names none. For multicast, sendto(2) does, but
- * connect(2) refuses. */
-static bool needs_interface(const struct question *question)
-{
-    return address_is_link_local(&question->destination) || address_is_link_local(&question->local) ||
-           (question->flow.protocol != 0 && address_needs_scope(&question->destination));
-}
-
-static bool excludes_interface(const struct question *question, uint32_t index)
-{
-    return (question->scope != 0 && question->scope != index) ||
-           (question->local_scope != 0 && question->local_scope != index);
-}
-
 bool question_choose_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret)
 {
     if (question->interface != NULL && named == 0) {
@@ -141,7 +119,12 @@ bool question_choose_interface(const struct question *question, uint32_t named, 
         return false;
     }
     *ret_oif = named != 0 ? named : question->scope != 0 ? question->scope : question->local_scope;
-    if (excludes_interface(question, *ret_oif) || (*ret_oif == 0 && needs_interface(question))) {
+    /* The kernel would choose the interface of a link-local address that names none. For multicast, sendto(2) does, but
+     * connect(2) refuses. */
+    if ((question->scope != 0 && question->scope != *ret_oif) ||
+        (question->local_scope != 0 && question->local_scope != *ret_oif) ||
+        (*ret_oif == 0 && (address_is_link_local(&question->destination) || address_is_link_local(&question->local) ||
+                           (question->flow.protocol != 0 && address_needs_scope(&question->destination))))) {
         *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
         return false;
     }

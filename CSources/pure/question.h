@@ -8,8 +8,8 @@
 
 #include "base/counted.h"
 #include "pure/address.h"
-#include "pure/flow.h"
 #include "pure/path.h"
+#include "pure/route.h"
 
 struct question {
     struct address destination; /* AF_UNSPEC: the default path */

@@ -1,14 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parser for the attributes of a route message, and for the legs of a multipath route.
+ * The parser for the attributes of a route message, and for the legs of a multipath route; flows.
  *
- * What this file must never do: use an absent attribute as a value.
+ * What this file must never do: use an absent attribute as a value, or call a flow complete if a rule selects by what
+ * the question does not say.
  */
 #ifdef __linux__
 #include "pure/route.h"
 
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 #include <string.h>
+
+/* The effective user is that of the process. A socket of another process can have another one. ICMP has no ports: no
+ * rule for a port selects its packets. */
+bool flow_is_incomplete(const struct flow *flow, unsigned selectors)
+{
+    const bool lacks_ports = flow->protocol != 0 && flow->protocol != IPPROTO_TCP && flow->protocol != IPPROTO_UDP;
+    unsigned said = flow->is_socket ? RULE_BY_CLASS | RULE_BY_USER : 0;
+
+    if (flow->is_socket && flow->protocol == 0)
+        return true;
+    if (flow->protocol != 0)
+        said |= RULE_BY_PROTOCOL;
+    if (lacks_ports || flow->local_port != 0)
+        said |= RULE_BY_LOCAL_PORT;
+    if (lacks_ports || flow->remote_port != 0)
+        said |= RULE_BY_REMOTE_PORT;
+    if (flow->traffic_class != 0)
+        said |= RULE_BY_CLASS;
+    return (selectors & ~said) != 0;
+}
 
 /* RTA_VIA is a family and an address: a gateway of a family other than the route's. Returns true also for an unknown
  * family: there is a gateway. */

@@ -2,10 +2,49 @@
 #ifndef REACHABILITY_ROUTE_H
 #define REACHABILITY_ROUTE_H
 
-/* Routes, in announcements of the kernel and in replies to queries. */
+/* Routes, in announcements of the kernel and in replies to queries, and what a query says of its packets. */
 
 #include "pure/attribute.h"
-#include "pure/flow.h"
+
+/* ---- Flows: what a question says of its packets, besides addresses, interface and mark. Rules and multipath routes
+ * can select by it. */
+
+struct flow {
+    uint8_t protocol;      /* IPPROTO_...; 0: not said, and ports do not count */
+    uint8_t traffic_class; /* without the two bits for congestion (ECN) */
+    uint16_t local_port;   /* in the machine's order; 0: not said */
+    uint16_t remote_port;
+    bool is_socket; /* of a socket: all is said, but a protocol that queries do not take */
+    uint32_t user;  /* of a socket: its owner */
+};
+
+#define FLOW_CLASS_MASK 0xfc /* of a traffic class, without ECN */
+
+static inline bool flow_is_empty(const struct flow *flow)
+{
+    return flow->protocol == 0 && flow->traffic_class == 0 && !flow->is_socket;
+}
+
+static inline bool flow_equal(const struct flow *a, const struct flow *b)
+{
+    return a->protocol == b->protocol && a->traffic_class == b->traffic_class && a->local_port == b->local_port &&
+           a->remote_port == b->remote_port && a->is_socket == b->is_socket && a->user == b->user;
+}
+
+/* What policy rules select by: bits. */
+enum rule_selectors {
+    RULE_BY_PROTOCOL = 1,
+    RULE_BY_LOCAL_PORT = 2,
+    RULE_BY_REMOTE_PORT = 4,
+    RULE_BY_CLASS = 8,
+    RULE_BY_USER = 16,
+    RULE_BY_OTHER = 32, /* what no question says: IPv6 flow labels */
+};
+
+/* Whether rules that select by `selectors` may decide otherwise for a socket that the flow is about. */
+bool flow_is_incomplete(const struct flow *flow, unsigned selectors);
+
+/* ---- Routes */
 
 /* A multipath route has its oifs and gateways in `legs` only. */
 struct route {
@@ -53,5 +92,18 @@ bool route_may_be_another(const struct route *route);
 /* Whether this is the kernel's IPv6 route to all multicast addresses over a link. The kernel deletes it when IPv6 is
  * disabled on the link. If the link has no address, no other message says that the legs over it are dead. */
 bool route_is_link_multicast(const struct route *route);
+
+/* ---- rule.c: policy rules, see ip-rule(8) */
+
+/* Whether an RTM_NEWRULE is about a rule that the kernel itself installs: all packets use the table "local", then
+ * "main", then "default". */
+bool rule_is_standard(const struct nlmsghdr *message);
+
+/* Whether the rule of an RTM_NEWRULE does no more than choose a table, or refuse, by the destination or by what is the
+ * same for all plain questions: the user, the mark 0, no interface. So it suppresses no routes of the table. */
+bool rule_chooses_table(const struct nlmsghdr *message);
+
+/* By what the rule of an RTM_NEWRULE selects packets of this machine: bits. */
+unsigned rule_selectors(const struct nlmsghdr *message);
 
 #endif

@@ -19,9 +19,8 @@ enum { ROUTE_TYPE_OFFSET = 23 };
 enum { ATTRIBUTES_OFFSET = 28, PAYLOAD_OFFSET = 4 };
 enum { NEIGHBOUR_STATE_OFFSET = 24 };
 
-/* Words of the filter's memory: the first address of the message's prefix, and the last one. For IPv6, two words each:
- * the first 64 bits. */
-enum { FIRST = 0, LAST = 2 };
+/* Words of the filter's memory: the first 32 bits of the first address in the message's prefix, and of the last one. */
+enum { FIRST, LAST };
 
 #define PASS UINT32_MAX
 
@@ -82,7 +81,7 @@ static void load_from_address(struct route_filter *filter, uint32_t word)
     add_instruction(filter, BPF_LD | BPF_W | BPF_IND, PAYLOAD_OFFSET + 4 * word);
 }
 
-/* Stores the first half of an IPv6 neighbour's address as the first and the last address of a prefix. Loads the last
+/* Stores the address of an IPv6 neighbour as the first and the last address of a prefix. Loads the last
  * word of the address, of IPv4 the only one. The attributes begin where those of a route do, and NDA_DST has the number
  * of RTA_DST. */
 static void load_neighbour(struct route_filter *filter)
@@ -95,11 +94,9 @@ static void load_neighbour(struct route_filter *filter)
     add_instruction(filter, BPF_MISC | BPF_TAX, 0);
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
     other_family = begin_jump(filter, BPF_JEQ, AF_INET6);
-    for (uint32_t word = 0; word < 2; word++) {
-        load_from_address(filter, word);
-        add_instruction(filter, BPF_ST, FIRST + word);
-        add_instruction(filter, BPF_ST, LAST + word);
-    }
+    load_from_address(filter, 0);
+    add_instruction(filter, BPF_ST, FIRST);
+    add_instruction(filter, BPF_ST, LAST);
     load_from_address(filter, 3);
     end = begin_jump(filter, BPF_JA, 0);
     end_jump(filter, other_family);
@@ -130,8 +127,8 @@ static unsigned add_neighbours(struct route_filter *filter, const struct route_f
     unsigned others, other_states, responding;
 
     add_instruction(filter, BPF_LD | BPF_IMM, 0);
-    for (uint32_t word = FIRST; word < LAST + 2; word++)
-        add_instruction(filter, BPF_ST, word); /* the kernel wants all words to be stored on all ways */
+    add_instruction(filter, BPF_ST, FIRST); /* the kernel wants all words to be stored on all ways */
+    add_instruction(filter, BPF_ST, LAST);
     add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, TYPE_OFFSET); /* BPF loads are big-endian, the header is not */
     add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_NEWNEIGH), 2, 0);
     add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_DELNEIGH), 1, 0);
@@ -169,8 +166,9 @@ static void pass_other_types(struct route_filter *filter)
     add_pass(filter);
 }
 
-/* Passes a default route. Stores the first address of the prefix. */
-static void store_first(struct route_filter *filter, uint32_t words)
+/* Stores the first and the last address of the message's prefix: in the last one, the bits after the prefix are ones.
+ * Passes a default route. */
+static void store_range(struct route_filter *filter)
 {
     load_prefix_length(filter);
     pass_if_equal(filter, 0);
@@ -179,99 +177,39 @@ static void store_first(struct route_filter *filter, uint32_t words)
     add_instruction(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_NLATTR));
     pass_if_equal(filter, 0);
     add_instruction(filter, BPF_MISC | BPF_TAX, 0);
-    for (uint32_t word = 0; word < words; word++) {
-        load_from_address(filter, word);
-        add_instruction(filter, BPF_ST, FIRST + word);
-    }
-}
-
-/* Stores a word of the last address: the word that contains the end of the prefix. Its bits after the prefix are
- * ones. */
-static void store_last_at_end(struct route_filter *filter, uint32_t word)
-{
+    load_from_address(filter, 0);
+    add_instruction(filter, BPF_ST, FIRST);
     load_prefix_length(filter);
-    add_instruction(filter, BPF_ALU | BPF_SUB | BPF_K, 32 * word + 1);
+    add_jump(filter, BPF_JMP | BPF_JGT, 32, 0, 1);
+    add_instruction(filter, BPF_LD | BPF_IMM, 32);
+    add_instruction(filter, BPF_ALU | BPF_SUB | BPF_K, 1); /* a shift by 32 is undefined */
     add_instruction(filter, BPF_MISC | BPF_TAX, 0);
     add_instruction(filter, BPF_LD | BPF_IMM, UINT32_MAX >> 1);
     add_instruction(filter, BPF_ALU | BPF_RSH | BPF_X, 0);
-    add_instruction(filter, BPF_LDX | BPF_MEM, FIRST + word);
+    add_instruction(filter, BPF_LDX | BPF_MEM, FIRST);
     add_instruction(filter, BPF_ALU | BPF_OR | BPF_X, 0);
-    add_instruction(filter, BPF_ST, LAST + word);
+    add_instruction(filter, BPF_ST, LAST);
 }
 
-/* Stores a word of the last address that is after the end of the prefix. */
-static void store_last_after_end(struct route_filter *filter, uint32_t word)
+/* Passes the message if it is about an address in one of the prefixes of the family. Else drops it. */
+static void pass_prefixes(struct route_filter *filter, uint8_t family, const struct address_prefix *prefixes,
+                          size_t count)
 {
-    add_instruction(filter, BPF_LD | BPF_IMM, UINT32_MAX);
-    add_instruction(filter, BPF_ST, LAST + word);
-}
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t after = prefixes[i].length >= 32 ? 0 : UINT32_MAX >> prefixes[i].length;
+        uint32_t first;
 
-/* Stores a word of the last address that is before the end of the prefix. */
-static void store_last_before_end(struct route_filter *filter, uint32_t word)
-{
-    add_instruction(filter, BPF_LD | BPF_MEM, FIRST + word);
-    add_instruction(filter, BPF_ST, LAST + word);
-}
-
-static void store_last_ipv6(struct route_filter *filter)
-{
-    unsigned short_prefix, middle_prefix, end, end_of_middle;
-
-    load_prefix_length(filter);
-    short_prefix = begin_jump(filter, BPF_JGT, 32);
-    {
-        store_last_before_end(filter, 0);
-        load_prefix_length(filter);
-        middle_prefix = begin_jump(filter, BPF_JGT, 64);
-        store_last_before_end(filter, 1);
-        end = begin_jump(filter, BPF_JA, 0);
-        end_jump(filter, middle_prefix);
-        store_last_at_end(filter, 1);
-        end_of_middle = begin_jump(filter, BPF_JA, 0);
+        if (prefixes[i].address.family != family)
+            continue;
+        memcpy(&first, prefixes[i].address.bytes, sizeof first);
+        first = ntohl(first) & ~after;
+        add_instruction(filter, BPF_LD | BPF_MEM, FIRST);
+        add_jump(filter, BPF_JMP | BPF_JGT, first | after, 3, 0);
+        add_instruction(filter, BPF_LD | BPF_MEM, LAST);
+        add_jump(filter, BPF_JMP | BPF_JGE, first, 0, 1);
+        add_pass(filter);
     }
-    end_jump(filter, short_prefix);
-    store_last_at_end(filter, 0);
-    store_last_after_end(filter, 1);
-    end_jump(filter, end);
-    end_jump(filter, end_of_middle);
-}
-
-/* The bits of a prefix in one word of 32 bits, followed by zeros or ones. */
-static uint32_t prefix_word(const struct address_prefix *prefix, unsigned word, bool ones)
-{
-    const unsigned begin = 32 * word;
-    uint32_t value, after;
-
-    memcpy(&value, prefix->address.bytes + begin / 8, sizeof value);
-    after = prefix->length <= begin        ? UINT32_MAX
-            : prefix->length >= begin + 32 ? 0
-                                           : UINT32_MAX >> (prefix->length - begin);
-    return ones ? ntohl(value) | after : ntohl(value) & ~after;
-}
-
-/* Passes the message if it is about an address in an IPv4 prefix. */
-static void pass_if_ipv4(struct route_filter *filter, const struct address_prefix *prefix)
-{
-    add_instruction(filter, BPF_LD | BPF_MEM, FIRST);
-    add_jump(filter, BPF_JMP | BPF_JGT, prefix_word(prefix, 0, true), 3, 0);
-    add_instruction(filter, BPF_LD | BPF_MEM, LAST);
-    add_jump(filter, BPF_JMP | BPF_JGE, prefix_word(prefix, 0, false), 0, 1);
-    add_pass(filter);
-}
-
-static void pass_if_ipv6(struct route_filter *filter, const struct address_prefix *prefix)
-{
-    add_instruction(filter, BPF_LD | BPF_MEM, FIRST);
-    add_jump(filter, BPF_JMP | BPF_JGT, prefix_word(prefix, 0, true), 9, 0);
-    add_jump(filter, BPF_JMP | BPF_JEQ, prefix_word(prefix, 0, true), 0, 2);
-    add_instruction(filter, BPF_LD | BPF_MEM, FIRST + 1);
-    add_jump(filter, BPF_JMP | BPF_JGT, prefix_word(prefix, 1, true), 6, 0);
-    add_instruction(filter, BPF_LD | BPF_MEM, LAST);
-    add_jump(filter, BPF_JMP | BPF_JGT, prefix_word(prefix, 0, false), 3, 0);
-    add_jump(filter, BPF_JMP | BPF_JEQ, prefix_word(prefix, 0, false), 0, 3);
-    add_instruction(filter, BPF_LD | BPF_MEM, LAST + 1);
-    add_jump(filter, BPF_JMP | BPF_JGE, prefix_word(prefix, 1, false), 0, 1);
-    add_pass(filter);
+    drop(filter);
 }
 
 /* Passes routes with an end: see watch/route_ends.h. */
@@ -299,44 +237,10 @@ static void pass_special_ipv6(struct route_filter *filter)
     add_pass(filter);
 }
 
-/* Drops what is not in the prefixes of the family. */
-static void pass_prefixes(struct route_filter *filter, uint8_t family, const struct address_prefix *prefixes,
-                          size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (prefixes[i].address.family == family)
-            (family == AF_INET ? pass_if_ipv4 : pass_if_ipv6)(filter, &prefixes[i]);
-    drop(filter);
-}
-
-static void add_ipv4(struct route_filter *filter, const struct address_prefix *prefixes, size_t count)
-{
-    unsigned other_family;
-
-    add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
-    add_jump(filter, BPF_JMP | BPF_JEQ, AF_INET, 1, 0);
-    other_family = begin_jump(filter, BPF_JA, 0);
-    store_first(filter, 1);
-    store_last_at_end(filter, 0);
-    pass_prefixes(filter, AF_INET, prefixes, count);
-    end_jump(filter, other_family);
-}
-
-/* Other families pass. */
-static void add_ipv6(struct route_filter *filter)
-{
-    add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
-    add_jump(filter, BPF_JMP | BPF_JEQ, AF_INET6, 1, 0);
-    add_pass(filter);
-    pass_special_ipv6(filter);
-    store_first(filter, 2);
-    store_last_ipv6(filter);
-}
-
 /* The rest of the program is shorter than 200 instructions. A gateway takes 2. */
-_Static_assert(ADDRESS_TREE_PREFIXES * 11 + ROUTE_FILTER_GATEWAYS * 2 + 200 <=
+_Static_assert(ADDRESS_TREE_PREFIXES * 5 + ROUTE_FILTER_GATEWAYS * 2 + 200 <=
                    sizeof((struct route_filter *)0)->code / sizeof(struct sock_filter),
-               "a prefix takes up to 11 instructions");
+               "a prefix takes 5 instructions");
 
 void route_filter_build_open(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t count)
 {
@@ -351,7 +255,7 @@ void route_filter_build_open(struct route_filter *ret, const struct route_filter
 void route_filter_build(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t gateway_count,
                         const struct address_prefix *prefixes, size_t count, bool all_routes)
 {
-    unsigned responding;
+    unsigned responding, not_ipv6, ipv6;
 
     ret->length = 0;
     responding = add_neighbours(ret, gateways, gateway_count);
@@ -359,8 +263,20 @@ void route_filter_build(struct route_filter *ret, const struct route_filter_gate
         add_pass(ret);
     } else {
         pass_other_types(ret);
-        add_ipv4(ret, prefixes, count);
-        add_ipv6(ret);
+        add_instruction(ret, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
+        not_ipv6 = begin_jump(ret, BPF_JEQ, AF_INET6);
+        pass_special_ipv6(ret);
+        end_jump(ret, not_ipv6);
+        add_instruction(ret, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
+        add_jump(ret, BPF_JMP | BPF_JEQ, AF_INET, 2, 0);
+        add_jump(ret, BPF_JMP | BPF_JEQ, AF_INET6, 1, 0);
+        add_pass(ret);
+        store_range(ret);
+        add_instruction(ret, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
+        add_jump(ret, BPF_JMP | BPF_JEQ, AF_INET, 1, 0);
+        ipv6 = begin_jump(ret, BPF_JA, 0);
+        pass_prefixes(ret, AF_INET, prefixes, count);
+        end_jump(ret, ipv6);
     }
     end_jump(ret, responding);
     pass_prefixes(ret, AF_INET6, prefixes, count);

@@ -12,7 +12,7 @@
 /* For SO_ATTACH_FILTER. */
 struct route_filter {
     unsigned short length;
-    struct sock_filter code[1536];
+    struct sock_filter code[1040];
 };
 
 /* A neighbour whose messages matter. */
@@ -31,7 +31,7 @@ void route_filter_build_open(struct route_filter *ret, const struct route_filter
 /* What the filter for `count` prefixes, at most ADDRESS_TREE_PREFIXES, drops: an IPv6 neighbour that responds and is in
  * no prefix; and, unless `all_routes`, a route message if no address in the prefixes is in the message's prefix. Routes
  * of IPv6 pass if they are for multicast, for packets from a prefix, or have an end. Some messages pass that need not:
- * it compares the first 64 bits of IPv6 addresses. Multicast: if IPv6 is disabled on a link without addresses, the
+ * it compares the first 32 bits of addresses. Multicast: if IPv6 is disabled on a link without addresses, the
  * deletion of its route to ff00::/8 is the only message that legs over it are dead. It counts as one about the link. */
 void route_filter_build(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t gateway_count,
                         const struct address_prefix *prefixes, size_t count, bool all_routes);

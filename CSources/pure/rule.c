@@ -5,7 +5,7 @@
  * What this file must never do: count a rule as standard if it has an attribute that this file does not know.
  */
 #ifdef __linux__
-#include "pure/rule.h"
+#include "pure/route.h"
 
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
@@ -31,33 +31,10 @@ struct rule {
     unsigned selectors;
 };
 
-static unsigned selector_of(uint16_t type)
-{
-    switch (type) {
-    case FRA_IP_PROTO:
-        return RULE_BY_PROTOCOL;
-    case FRA_SPORT_RANGE:
-        return RULE_BY_LOCAL_PORT;
-    case FRA_DPORT_RANGE:
-        return RULE_BY_REMOTE_PORT;
-    case FRA_UID_RANGE:
-        return RULE_BY_USER;
-    case DSCP:
-    case DSCP_MASK:
-        return RULE_BY_CLASS;
-    case FLOW_LABEL:
-    case FLOW_LABEL_MASK:
-        return RULE_BY_OTHER;
-    default:
-        return 0;
-    }
-}
-
 static void parse_rule_attribute(const struct attribute *attribute, struct rule *rule)
 {
     uint32_t number = 0;
 
-    rule->selectors |= selector_of(attribute->type);
     switch (attribute->type) {
     case FRA_PRIORITY:
         attribute_u32(attribute, &rule->priority);
@@ -82,13 +59,22 @@ static void parse_rule_attribute(const struct attribute *attribute, struct rule 
     case FRA_DST:
     case FRA_FWMARK:
     case FRA_FWMASK:
-    case FRA_UID_RANGE:
     case FRA_GOTO:
     case FRA_L3MDEV:
         rule->is_special = true;
         break;
+    case FRA_UID_RANGE:
+        rule->is_special = true;
+        rule->selectors |= RULE_BY_USER;
+        break;
     default:
         rule->is_special = rule->is_by_source = true;
+        rule->selectors |= attribute->type == FRA_IP_PROTO                                       ? RULE_BY_PROTOCOL
+                           : attribute->type == FRA_SPORT_RANGE                                  ? RULE_BY_LOCAL_PORT
+                           : attribute->type == FRA_DPORT_RANGE                                  ? RULE_BY_REMOTE_PORT
+                           : attribute->type == DSCP || attribute->type == DSCP_MASK             ? RULE_BY_CLASS
+                           : attribute->type == FLOW_LABEL || attribute->type == FLOW_LABEL_MASK ? RULE_BY_OTHER
+                                                                                                 : 0;
     }
 }
 

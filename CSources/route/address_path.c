@@ -14,7 +14,6 @@
 #include <netinet/in.h>
 
 #define LEG_LIMIT    16 /* usable legs of one route that are tried */
-#define PPPD_SECONDS 2  /* nothing announces a change of pppd's database */
 
 /* For a local address, RTM_F_FIB_MATCH returns the interface that has the address, but packets go over loopback. */
 static uint32_t outgoing_index(struct route_query *query, const struct route *route)
@@ -157,23 +156,6 @@ static int follow_tunnel(struct route_query *query, const struct tunnel *tunnel,
     return error;
 }
 
-/* Only pppd knows whether a ppp link is connected. */
-static int follow_ppp(struct pppd *pppd, const char *name, struct path *path)
-{
-    const struct pppd_link *link;
-    const int error = pppd_find(pppd, name, &link);
-
-    if (error != 0)
-        return error;
-    if (link->idle)
-        path->flags |= kSCNetworkReachabilityFlagsConnectionRequired | kSCNetworkReachabilityFlagsConnectionOnTraffic;
-    if (link->modem)
-        path->flags |= kSCNetworkReachabilityFlagsIsWWAN;
-    if (pppd->has_database)
-        dependencies_add(&path->dependencies, &(struct dependencies){ .recheck = PPPD_SECONDS });
-    return 0;
-}
-
 /* Evaluates a route and what is behind its interface. Sends further queries for a tunnel. */
 static int evaluate_and_follow(struct route_query *query, const struct route *route, struct path *ret)
 {
@@ -183,8 +165,6 @@ static int evaluate_and_follow(struct route_query *query, const struct route *ro
     evaluate_over_link(query, route, link, ret);
     if (link == NULL || path_rank(ret) == 0 || query->rtnetlink->is_udp)
         return 0;
-    if (link->hardware == ARPHRD_PPP)
-        return follow_ppp(&query->cache->pppd, link->name, ret);
     if (link->tunnel.remote.family == AF_UNSPEC || query->depth == 0)
         return 0;
     tunnel = link->tunnel;

@@ -12,8 +12,8 @@
 
 #include <errno.h>
 
+#include "kernel/device.h"
 #include "kernel/dumps.h"
-#include "kernel/link_type.h"
 #include "pure/next_hop.h"
 #include "route/evaluate.h"
 #include "route/shared_socket.h"
@@ -148,7 +148,7 @@ int full_path_query(struct netns *netns, const struct questions *questions, unsi
         error = shared_socket_settle_flow(netns_socket(netns), questions, ret);
     if (error == 0 && (extras & QUERY_NEXT_HOP) != 0)
         error = full_path_find_next_hop(netns, ret);
-    round_cache_clear(&cache);
+    round_cache_end(&cache);
     return error;
 }
 #endif

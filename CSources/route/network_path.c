@@ -292,14 +292,14 @@ int network_path_query(struct netns *netns, const struct questions *questions, s
     int error = ENOBUFS;
 
     for (int tries = 0; tries < SEARCHES && error == ENOBUFS; tries++) {
-        round_cache_clear(&cache);
+        round_cache_end(&cache);
         error = find_over_netlink(netns, &cache, questions, ret);
     }
     if (error == NETLINK_DENIED)
         error = network_path_find(NULL, netns, &cache, questions, ret, &ignored);
     if (error == 0)
         (*ret)->whole = true;
-    round_cache_clear(&cache);
+    round_cache_end(&cache);
     return error;
 }
 

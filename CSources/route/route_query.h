@@ -4,7 +4,6 @@
 
 /* The RTM_GETROUTE queries of one question, and what those of a round share. */
 
-#include "kernel/pppd.h"
 #include "kernel/rtnetlink.h"
 #include "kernel/wireguard.h"
 #include "pure/path.h"
@@ -23,7 +22,6 @@ enum query_extras {
 /* What many evaluations of one round need. They share it, so a round with many paths reads it once. */
 struct round_cache {
     struct wireguard wireguard;
-    struct pppd pppd;
 
     /* Is called for each IPv6 gateway on which a result depends, besides that of its path: the kernel ignores a route
      * while its gateway does not respond. Not under a namespace's lock. NULL: no message about it comes. */
@@ -32,23 +30,10 @@ struct round_cache {
 
 #define ROUND_CACHE_EMPTY ((struct round_cache){ 0 })
 
-/* Begins another round. Returns whether paths with the dependency `pppd` are stale. */
-static inline bool round_cache_begin(struct round_cache *cache)
-{
-    return pppd_begin_round(&cache->pppd);
-}
-
 /* Nothing announces that what was read has changed: the next round reads it again. */
 static inline void round_cache_end(struct round_cache *cache)
 {
     wireguard_clear(&cache->wireguard);
-    pppd_end_round(&cache->pppd);
-}
-
-static inline void round_cache_clear(struct round_cache *cache)
-{
-    wireguard_clear(&cache->wireguard);
-    pppd_clear(&cache->pppd);
 }
 
 static inline void round_cache_hold_gateway(struct round_cache *cache, uint32_t index, const struct address *gateway)

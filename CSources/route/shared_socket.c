@@ -10,9 +10,9 @@
 #include <errno.h>
 
 #include "base/netns_handle.h"
+#include "kernel/device.h"
 #include "kernel/dumps.h"
 #include "kernel/link_alias.h"
-#include "kernel/link_type.h"
 
 /* ---- The socket ------------------------------------------------------------------------------------------------- */
 
@@ -124,7 +124,7 @@ int shared_socket_evaluate(struct shared_socket *shared, const struct questions 
     struct round_cache cache = ROUND_CACHE_EMPTY;
     const int error = shared_socket_evaluate_in_round(shared, &cache, questions, extras, ret);
 
-    round_cache_clear(&cache);
+    round_cache_end(&cache);
     return error;
 }
 

@@ -15,7 +15,7 @@ public struct NWPath: Equatable, Sendable {
         case satisfied
         /// No packet can leave.
         case unsatisfied
-        /// A packet can leave after a connection is made, which traffic starts: ppp that is dialled on demand.
+        /// A packet can leave after a connection is made, which traffic starts. Never on Linux; a script can set it.
         case requiresConnection
     }
 

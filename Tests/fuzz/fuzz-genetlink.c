@@ -3,13 +3,13 @@
  * libFuzzer: the input is what generic netlink and sock_diag sockets receive: the families, WireGuard links and their
  * peers, Wi-Fi interfaces, UDP sockets. Its first byte chooses what the library reads.
  *
- * LINK: netlink_open_requests netlink_open_generic netlink_open_sock_diag send recvfrom explicit_bzero ioctl
- * COVERS: kernel/genetlink.c kernel/wireguard.c kernel/sock_diag.c kernel/link_type.c kernel/netlink.c
+ * LINK: netlink_open_requests send recvfrom explicit_bzero ioctl
+ * COVERS: kernel/genetlink.c kernel/wireguard.c kernel/sock_diag.c kernel/device.c kernel/netlink.c
  */
 #include <stdlib.h>
 
+#include "kernel/device.h"
 #include "kernel/genetlink.h"
-#include "kernel/link_type.h"
 #include "kernel/sock_diag.h"
 #include "kernel/wireguard.h"
 #include "replies.h"
@@ -21,7 +21,7 @@ static void read_wireguard(void)
     const struct wireguard_link *link;
     struct tunnel tunnel;
 
-    (void)wireguard_read(&wireguard, 5);
+    (void)wireguard_read(&wireguard, NULL, 5);
     link = wireguard_find(&wireguard, 5);
     for (size_t i = 0; link != NULL && i < sizeof destinations / sizeof destinations[0]; i++)
         (void)wireguard_link_find_peer(link, &destinations[i], &tunnel);
@@ -33,7 +33,7 @@ static void read_wifi(void)
     struct genetlink nl80211 = GENETLINK_CLOSED;
     bool is_wifi;
 
-    (void)genetlink_is_wifi(&nl80211, 5, &is_wifi);
+    (void)genetlink_is_wifi(NULL, &nl80211, 5, &is_wifi);
     genetlink_close(&nl80211);
 }
 
@@ -41,14 +41,14 @@ static void read_sockets(void)
 {
     uint32_t size;
 
-    (void)sock_diag_udp_send_buffer(51820, &size);
+    (void)sock_diag_udp_send_buffer(NULL, 51820, &size);
 }
 
 static void read_link_type(void)
 {
     struct link link;
 
-    (void)link_type_query(5, &link);
+    (void)link_type_query(NULL, 5, &link);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,12 +1,12 @@
 /*
  * libFuzzer: the input is a datagram from the kernel. It goes through the parser, the link table and path_evaluate.
  *
- * COVERS: pure/message.c pure/route.c pure/linkinfo.c pure/link_table.c pure/link.c
+ * COVERS: pure/message.c pure/route.c pure/link.c
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/link_table.h"
+#include "pure/link.h"
 #include "pure/message.h"
 #include "pure/path.h"
 

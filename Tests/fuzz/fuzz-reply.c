@@ -4,7 +4,7 @@
  * about changes, losses. Its first byte chooses what the library does with it.
  *
  * LINK: netlink_open_requests netlink_open_events send recvfrom ioctl
- * COVERS: kernel/rtnetlink.c kernel/netlink.c pure/message.c pure/route.c pure/linkinfo.c pure/link_table.c
+ * COVERS: kernel/rtnetlink.c kernel/netlink.c pure/message.c pure/route.c pure/link.c
  */
 #include <stdlib.h>
 

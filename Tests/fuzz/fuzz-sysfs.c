@@ -3,8 +3,8 @@
  * libFuzzer: the input is what sysfs contains. Each file, symbolic link and folder that the library reads is the next
  * part of the input: two bytes with its length, the lower one first, then its bytes. Length 0xffff: it does not exist.
  *
- * LINK: descriptor_open descriptor_read descriptor_close readlink getdents64 ioctl
- * COVERS: kernel/sysfs.c
+ * LINK: file_open read close readlink getdents64 ioctl
+ * COVERS: kernel/device.c
  */
 #include <dirent.h>
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/process.h"
-#include "kernel/sysfs.h"
+#include "base/file.h"
+#include "kernel/device.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -39,35 +39,38 @@ static bool take_part(const uint8_t **ret, size_t *ret_length)
     return true;
 }
 
-int __wrap_descriptor_open(const char *path, int flags, struct descriptor *ret);
-int __wrap_descriptor_open(const char *path, int flags, struct descriptor *ret)
+int __wrap_file_open(const char *path, int flags);
+int __wrap_file_open(const char *path, int flags)
 {
     (void)flags;
     if (memchr(path, '\0', 4096) == NULL)
         abort();
-    *ret = DESCRIPTOR_CLOSED;
-    return left < 2 ? ENOENT : 0;
+    errno = ENOENT;
+    return left < 2 ? -1 : 0;
 }
 
-int __wrap_descriptor_read(const struct descriptor *descriptor, void *bytes, size_t size, size_t *ret_length);
-int __wrap_descriptor_read(const struct descriptor *descriptor, void *bytes, size_t size, size_t *ret_length)
+ssize_t __wrap_read(int fd, void *bytes, size_t size);
+ssize_t __wrap_read(int fd, void *bytes, size_t size)
 {
     const uint8_t *part;
     size_t length;
 
-    (void)descriptor;
-    *ret_length = 0;
-    if (!take_part(&part, &length))
-        return EINVAL;
-    *ret_length = length < size ? length : size;
-    memcpy(bytes, part, *ret_length);
-    return 0;
+    (void)fd;
+    if (!take_part(&part, &length)) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (length > size)
+        length = size;
+    memcpy(bytes, part, length);
+    return (ssize_t)length;
 }
 
-void __wrap_descriptor_close(struct descriptor *descriptor);
-void __wrap_descriptor_close(struct descriptor *descriptor)
+int __wrap_close(int fd);
+int __wrap_close(int fd)
 {
-    (void)descriptor;
+    (void)fd;
+    return 0;
 }
 
 ssize_t __wrap_readlink(const char *path, char *ret, size_t size);

@@ -51,28 +51,19 @@ static int open_netlink(struct netlink *ret)
     return 0;
 }
 
-int __wrap_netlink_open_requests(struct netlink *ret);
-int __wrap_netlink_open_requests(struct netlink *ret)
+int __wrap_netlink_open_requests(const struct netns_handle *netns, int protocol, struct netlink *ret);
+int __wrap_netlink_open_requests(const struct netns_handle *netns, int protocol, struct netlink *ret)
 {
+    (void)netns, (void)protocol;
     return open_netlink(ret);
 }
 
-int __wrap_netlink_open_generic(struct netlink *ret);
-int __wrap_netlink_open_generic(struct netlink *ret)
+int __wrap_netlink_open_events(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups,
+                               size_t count, bool *ret_groups_refused);
+int __wrap_netlink_open_events(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups,
+                               size_t count, bool *ret_groups_refused)
 {
-    return open_netlink(ret);
-}
-
-int __wrap_netlink_open_sock_diag(struct netlink *ret);
-int __wrap_netlink_open_sock_diag(struct netlink *ret)
-{
-    return open_netlink(ret);
-}
-
-int __wrap_netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_groups_refused);
-int __wrap_netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_groups_refused)
-{
-    (void)groups, (void)count;
+    (void)netns, (void)groups, (void)count;
     *ret_groups_refused = false;
     return open_netlink(ret);
 }

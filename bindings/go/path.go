@@ -16,8 +16,8 @@ type Flags uint32
 const (
 	TransientConnection Flags = 1 << 0  // over a point-to-point link: ppp, tunnel, cellular
 	Reachable           Flags = 1 << 1  // a packet can leave
-	ConnectionRequired  Flags = 1 << 2  // ... after a connection is made
-	ConnectionOnTraffic Flags = 1 << 3  // ... which traffic starts
+	ConnectionRequired  Flags = 1 << 2  // never set: Linux has no source for it
+	ConnectionOnTraffic Flags = 1 << 3  // never set: Linux has no source for it
 	IsLocalAddress      Flags = 1 << 16 // one of this machine's own addresses
 	IsDirect            Flags = 1 << 17 // on a directly attached network: no gateway
 	IsWWAN              Flags = 1 << 18 // over a cellular interface, or ppp over a modem

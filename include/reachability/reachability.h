@@ -74,10 +74,8 @@
  *   A scheduled target stays alive until it is unscheduled.
  * Threads. Any thread may make any call, but only one at a time drives a run loop (SCRunLoopPerform,
  *   SCRunLoopRunInMode, SCRunLoopRun): in a second thread these calls fail with EBUSY. Signal handlers may call
- *   SCRunLoopStop and SCRunLoopWakeUp. Callbacks and context functions run with no lock held and may make any call. A
- *   callback may end its thread by pthread_exit(3): the call that drives the run loop then ends, and another thread may
- *   drive it if SCRunLoopCreate made it. Do not leave a callback by longjmp(3) or a C++ exception. Do not
- *   pthread_cancel(3) a thread inside a call.
+ *   SCRunLoopStop and SCRunLoopWakeUp. Callbacks and context functions run with no lock held and may make any call. Do
+ *   not leave them by longjmp(3), pthread_exit(3) or a C++ exception. Do not pthread_cancel(3) a thread inside a call.
  * The library's threads. Targets on run loops need none, except for names: each look-up under way has a thread, at most
  *   64 in all, and one closes watches on files. All targets on schedulers and queues share one thread. A call that
  *   needs a socket in another network namespace uses a thread for that moment.
@@ -182,21 +180,19 @@ const char *SCNetworkReachabilityGetVersion(void);
 /*
  * What is known about a target's path. The bits are Apple's. No bit set: no packet can leave for the target.
  *
- * ConnectionRequired and ConnectionOnTraffic are set together: the packet leaves over a ppp interface that pppd(8)
- * dials on demand, and pppd's database says that it is not connected. For a scheduled target, the library reads the
- * database every 2 seconds.
+ * Linux does not say that a ppp connection is dialled on demand: such an interface counts as connected.
  */
 /* clang-format off */
 SC_FLAGS(SCNetworkReachabilityFlags) {
     kSCNetworkReachabilityFlagsTransientConnection  = 1u << 0,  /* point-to-point: over ppp, a tunnel, cellular */
     kSCNetworkReachabilityFlagsReachable            = 1u << 1,  /* a packet can leave */
-    kSCNetworkReachabilityFlagsConnectionRequired   = 1u << 2,  /* ... after a connection is made */
-    kSCNetworkReachabilityFlagsConnectionOnTraffic  = 1u << 3,  /* ... which traffic starts */
+    kSCNetworkReachabilityFlagsConnectionRequired   = 1u << 2,  /* never set: Linux has no source for it */
+    kSCNetworkReachabilityFlagsConnectionOnTraffic  = 1u << 3,  /* never set: Linux has no source for it */
     kSCNetworkReachabilityFlagsInterventionRequired = 1u << 4,  /* never set: Linux has no source for it */
     kSCNetworkReachabilityFlagsConnectionOnDemand   = 1u << 5,  /* never set: Linux has no source for it */
     kSCNetworkReachabilityFlagsIsLocalAddress       = 1u << 16, /* one of this machine's own addresses */
     kSCNetworkReachabilityFlagsIsDirect             = 1u << 17, /* on a directly attached network: no gateway */
-    kSCNetworkReachabilityFlagsIsWWAN               = 1u << 18, /* over a cellular interface, or ppp over a modem */
+    kSCNetworkReachabilityFlagsIsWWAN               = 1u << 18, /* over a cellular interface */
     kSCNetworkReachabilityFlagsConnectionAutomatic  = kSCNetworkReachabilityFlagsConnectionOnTraffic
 } SC_FLAGS_END(SCNetworkReachabilityFlags);
 /* clang-format on */
@@ -434,8 +430,8 @@ unsigned long SCNetworkReachabilityGetTypeID(void);
  *
  * If the target is not scheduled, this queries the kernel, which takes some microseconds. If it is scheduled, this
  * loads the result of the latest evaluation, without a system call or a lock. On a run loop, the result changes only
- * while the loop is driven. It does not change during a callback, unless the callback drives the loop or the target is
- * on several loops. A program that does not drive the loop should not schedule its targets.
+ * while the loop is driven. It does not change during a callback, unless the callback drives the loop. A program that
+ * does not drive the loop should not schedule its targets.
  *
  * No bit set is a result, not a failure. Fails: an errno or kSCStatusReachabilityUnknown if the kernel could not be
  * queried.
@@ -791,8 +787,9 @@ void SCRunLoopWakeUp(SCRunLoopRef runLoop);
 /*
  * Schedules the target: its callbacks run in the calls that drive the loop, on the thread that makes these calls.
  * Evaluates the flags once before it returns. Schedules are counted: a target that is scheduled twice on one loop and
- * mode must be unscheduled twice. If a target is on several loops, each change is delivered once, by the loop that sees
- * it first. Fails: ENOMEM, or an errno of opening the sockets.
+ * mode must be unscheduled twice.
+ *
+ * Invalid: a target that is on another loop, or on a scheduler. Fails: ENOMEM, or an errno of opening the sockets.
  */
 SC_REFINED SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
                                                               SCRunLoopMode runLoopMode);

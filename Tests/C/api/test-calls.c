@@ -87,7 +87,6 @@ struct worker {
     unsigned random;
     unsigned long calls; /* left */
     unsigned life;       /* calls left of the thread */
-    bool mortal;         /* a callback may end the thread now */
     bool in_callback;
     struct entry entries[ENTRIES];
     size_t count;
@@ -285,8 +284,6 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
     if (worker_here != NULL)
         act_in_callback(subject);
     atomic_fetch_sub(&subject->inside, 1);
-    if (worker_here != NULL && worker_here->mortal && draw(8) == 0)
-        pthread_exit(NULL);
 }
 
 /* ---- Calls on targets -------------------------------------------------------------------------------------------- */
@@ -384,12 +381,22 @@ static bool post_to_scheduler(struct subject *subject)
     return true;
 }
 
+/* A target can be on one loop at a time, which another thread may have chosen. */
+static bool schedule_or_be_refused(struct subject *subject, SCRunLoopRef loop, SCRunLoopMode mode)
+{
+    if (SCNetworkReachabilityScheduleWithRunLoop(subject->target, loop, mode))
+        return true;
+    unit_complain_if(SCError() != kSCStatusInvalidArgument, "Schedule failed");
+    return false;
+}
+
 static bool schedule_on_loop(struct subject *subject)
 {
-    const SCRunLoopRef loop = shared.loops[draw(LOOPS)];
+    const SCRunLoopRef loop = shared.loops[draw(4) == 0 ? draw(LOOPS) : (uintptr_t)subject / 64 % LOOPS];
     const SCRunLoopMode mode = draw(2) == 0 ? kSCRunLoopDefaultMode : kSCRunLoopCommonModes;
 
-    unit_complain_if(!SCNetworkReachabilityScheduleWithRunLoop(subject->target, loop, mode), "Schedule failed");
+    if (!schedule_or_be_refused(subject, loop, mode))
+        return false;
     remember(worker_here->entries, &worker_here->count, subject, loop, mode);
     return true;
 }
@@ -474,12 +481,10 @@ static void use_fresh_loop(struct subject *subject)
     unit_complain_if(loop == NULL, "a loop could not be created");
     expect_invalid(SCNetworkReachabilityUnscheduleFromRunLoop(subject->target, loop, kSCRunLoopDefaultMode),
                    "Unschedule without a schedule");
-    if (subject->kind->on_scheduler) {
+    if (subject->kind->on_scheduler || !schedule_or_be_refused(subject, loop, kSCRunLoopDefaultMode)) {
         SCRunLoopRelease(loop);
         return;
     }
-    unit_complain_if(!SCNetworkReachabilityScheduleWithRunLoop(subject->target, loop, kSCRunLoopDefaultMode),
-                     "Schedule on a fresh loop failed");
     SCRunLoopRelease(loop); /* the schedule keeps it */
     perform(loop);
     expect_invalid(SCNetworkReachabilityUnscheduleFromRunLoop(subject->target, loop, kSCRunLoopCommonModes),
@@ -496,17 +501,15 @@ static bool schedule_on_own_loop(struct subject *subject)
     if (worker_here->own_count == ENTRIES || subject->kind->on_scheduler)
         return false;
     unit_complain_if(loop == NULL || loop != SCRunLoopGetCurrent(), "no loop of the thread's own");
-    unit_complain_if(!SCNetworkReachabilityScheduleWithRunLoop(subject->target, loop, kSCRunLoopDefaultMode),
-                     "Schedule on the own loop failed");
+    if (!schedule_or_be_refused(subject, loop, kSCRunLoopDefaultMode))
+        return false;
     remember(worker_here->own, &worker_here->own_count, subject, loop, kSCRunLoopDefaultMode);
     return true;
 }
 
 static void run_own_loop(void)
 {
-    worker_here->mortal = true;
     SCRunLoopRunResult result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, draw(2) == 0);
-    worker_here->mortal = false;
     unit_complain_if(worker_here->own_count == 0
                          ? result != kSCRunLoopRunFinished
                          : result != kSCRunLoopRunTimedOut && result != kSCRunLoopRunHandledSource,
@@ -673,7 +676,6 @@ static void *manage(void *pointer)
             abort();
         atomic_fetch_add(&shared.threads, 1);
         pthread_join(thread, NULL);
-        worker->mortal = false;
         while (worker->own_count > 0)
             drop_subject(worker->own[--worker->own_count].subject);
     }

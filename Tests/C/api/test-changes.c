@@ -354,38 +354,4 @@ TEST(a_target_that_changed_back_to_what_a_callback_reported_is_skipped)
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
 }
 
-/* ---- Several loops ---------------------------------------------------------------------------------------------- */
-
-/* The bench's loop notices the change first. */
-static void change_on_two_loops(SCRunLoopRef other)
-{
-    open_silent(FAR);
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, other, kSCRunLoopDefaultMode));
-    assert_int_equal(idle_perform(other), 0);
-    observer_add_gateway_route();
-    expect_end_of_wait(bench.loop);
-    assert_int_equal(idle_perform(other), 0);
-}
-
-TEST(a_change_on_two_loops_is_fetched_from_the_first_that_noticed_it)
-{
-    SCOPED_LOOP other = SCRunLoopCreate();
-
-    change_on_two_loops(other);
-    assert_null(SCRunLoopCopyNextChange(other, NULL));
-    expect_next(bench.loop, bench.target, R);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
-}
-
-TEST(an_unfetched_change_moves_to_another_loop_when_unscheduled)
-{
-    SCOPED_LOOP other = SCRunLoopCreate();
-
-    change_on_two_loops(other);
-    assert_true(bench_unschedule(&bench));
-    expect_end_of_wait(other);
-    expect_next(other, bench.target, R);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
-}
-
 UNIT(.setup = observer_open)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unusual deliveries: contexts replaced as a delivery begins, callbacks that schedule again, several loops, the state
+/* Unusual deliveries: contexts replaced as a delivery begins, callbacks that schedule again, another loop, the state
  * after a pass. */
 #include <semaphore.h>
 
@@ -102,9 +102,9 @@ TEST(a_callback_that_schedules_again_does_not_keep_a_pass_from_ending)
     SCRunLoopRelease(restart.loop);
 }
 
-/* ---- Several loops ---- */
+/* ---- Another loop ---- */
 
-TEST(a_second_loop_evaluates_before_it_returns)
+TEST(a_schedule_on_another_loop_evaluates_before_it_returns)
 {
     SCOPED_LOOP first = SCRunLoopCreate(), second = SCRunLoopCreate();
     SCOPED_TARGET target = expect_target("198.51.100.1");
@@ -113,9 +113,9 @@ TEST(a_second_loop_evaluates_before_it_returns)
     assert_int_equal(expect_flags_of(target), 0);
     namespace_ip("route add default via 192.0.2.1");
     assert_int_equal(expect_flags_of(target), 0); /* the first loop was not driven */
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, first, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, second, kSCRunLoopDefaultMode));
     assert_int_equal(expect_flags_of(target), R);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, first, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, second, kSCRunLoopDefaultMode));
 }
 

@@ -925,50 +925,6 @@ TEST(a_child_has_targets_of_its_own_and_the_parents_goes_on)
     expect_callback("a c");
 }
 
-/* ---- Several loops ---------------------------------------------------------------------------------------------- */
-
-TEST(a_change_on_two_loops_makes_one_callback)
-{
-    SCOPED_LOOP other = SCRunLoopCreate();
-
-    AFTER("route add default via 192.0.2.1 metric 1", expect_first_ways("a"));
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-    assert_int_equal(idle_perform(other), 0);
-    expect_no_callback(); /* the callback after scheduling has come already */
-    namespace_ip("route add default via 203.0.113.1 metric 2");
-    assert_int_equal(idle_perform(other), 1);
-    expect_ways_of(watcher.target, "a c");
-    watcher.calls = 0;
-    expect_no_callback();
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-}
-
-TEST(a_second_loop_that_is_not_driven_hides_no_way)
-{
-    SCOPED_LOOP other = SCRunLoopCreate();
-
-    namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 2");
-    expect_first_ways("a c");
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-    expect_ways_of(watcher.target, "a c");
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-}
-
-/* The first loop never sees the way that the second has reported. */
-TEST(a_way_that_one_loop_reported_is_taken_back_by_another)
-{
-    SCOPED_LOOP other = SCRunLoopCreate();
-
-    AFTER("route add default via 192.0.2.1 metric 1", expect_first_ways("a"));
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-    namespace_ip("route add default via 203.0.113.1 metric 2");
-    assert_int_equal(idle_perform(other), 1);
-    expect_ways_of(watcher.target, "a c");
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-    watcher.calls = 0;
-    AFTER("route delete default via 203.0.113.1", expect_callback("a"));
-}
-
 static void *retain_own_loop(void *argument)
 {
     (void)argument;

@@ -328,7 +328,7 @@ TEST(bad_arguments_are_refused_and_nothing_is_written)
         { KNOWN, NAN, sizeof path, "seconds" },
         { kSCNetworkReachabilityConditionChanged + 1, 1, sizeof path, "condition" },
         { KNOWN, 1, 0, "path->size" },
-        { KNOWN, 1, offsetof(SCNetworkReachabilityPath, flow) - 1, "path->size" },
+        { KNOWN, 1, sizeof path - 1, "path->size" },
         { KNOWN, 1, 4097, "path->size" },
     };
 

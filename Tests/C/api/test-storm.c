@@ -4,10 +4,7 @@
  * that callbacks come all the time. A third thread ends the callbacks in every way, thousands of times. After that at
  * most the callback in progress comes, and a context is released as often as it was retained.
  *
- * Then one target on several loops, each driven by a thread: each change is reported once and in order.
- *
- * TEST_STORM_ROUNDS: how often (default 4000 on loops, and as often on schedulers; five times as often
- * on several loops).
+ * TEST_STORM_ROUNDS: how often (default 4000 on loops, and as often on schedulers).
  */
 #include "support/listener.h"
 #include "support/queue.h"
@@ -375,93 +372,6 @@ TEST(queued_work_is_dropped_when_another_thread_unschedules)
         end_queued(endings[i % 3]);
     SCRunLoopRelease(storm.loop);
     writer_close(&storm.writer);
-}
-
-/* ---- Several loops ---------------------------------------------------------------------------------------------- */
-
-#define LOOPS 4 /* more than processors: so the kernel preempts threads at every moment */
-
-static struct {
-    SCRunLoopRef loops[LOOPS];
-    pthread_t threads[LOOPS];
-    atomic_uint calls; /* how many changes have been reported */
-    atomic_int inside;
-} several;
-
-/* The flags of the target after each change, repeatedly. */
-static const SCNetworkReachabilityFlags cycle[] = { R, R | D, 0 };
-
-static void check_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    (void)target, (void)info;
-    unit_complain_if(atomic_fetch_add(&several.inside, 1) != 0, "calls on two loops at a time");
-    unsigned number = atomic_fetch_add(&several.calls, 1);
-    unit_complain_if(flags != cycle[number % 3], "a change that was reported before, or in the wrong order");
-    if (number % 8 == 0)
-        sched_yield(); /* the next change is made while this call lasts */
-    atomic_fetch_sub(&several.inside, 1);
-}
-
-/* The better of two routes comes second and goes last. No route replaces another: during a replacement the kernel can
- * return that there is no route. */
-static void make_change(struct writer *writer, unsigned number, unsigned index)
-{
-    const struct writer_route far = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1", .metric = 20 };
-    const struct writer_route direct = { .prefix = "0.0.0.0/0", .index = index, .metric = 10 };
-
-    if (number % 3 == 0) {
-        unit_check(writer_route(writer, WRITER_ADD, &far), "default route");
-    } else if (number % 3 == 1) {
-        unit_check(writer_route(writer, WRITER_ADD, &direct), "on-link default route");
-    } else {
-        unit_check(writer_route(writer, WRITER_DELETE, &far), "default route deleted");
-        unit_check(writer_route(writer, WRITER_DELETE, &direct), "on-link default route deleted");
-    }
-}
-
-/* The next change follows while slower loops still evaluate the last one. */
-TEST(several_loops_report_each_change_once_and_in_order)
-{
-    struct writer writer;
-    const unsigned rounds = rounds_wanted() * 5; /* a late result that replaces a newer one is rare */
-
-    namespace_require_pair();
-    unsigned index = writer_index("a");
-    unit_check(writer_open(&writer), "writer");
-    SCOPED_TARGET target = expect_target("198.51.100.7");
-    assert_true(SCNetworkReachabilitySetCallback(target, check_change, NULL));
-    atomic_store(&storm.over, false);
-    atomic_store(&several.calls, 0);
-    for (int i = 0; i < LOOPS; i++) {
-        several.loops[i] = SCRunLoopCreate();
-        assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, several.loops[i], kSCRunLoopDefaultMode));
-        assert_int_equal(pthread_create(&several.threads[i], NULL, drive, several.loops[i]), 0);
-    }
-    for (unsigned i = 0; i < rounds && unit_complaint() == NULL; i++) {
-        const time_t end = time(NULL) + TIME_LIMIT;
-
-        make_change(&writer, i, index);
-        while (atomic_load(&several.calls) <= i && unit_complaint() == NULL) {
-            unit_complain_if(time(NULL) > end, "a change was not reported");
-            sched_yield();
-        }
-    }
-    unit_expect_no_complaint();
-    atomic_store(&storm.over, true);
-    for (int i = 0; i < LOOPS; i++) {
-        SCRunLoopWakeUp(several.loops[i]);
-        pthread_join(several.threads[i], NULL);
-        while (idle_perform(several.loops[i]) > 0)
-            continue;
-    }
-    unit_expect_no_complaint();
-    assert_int_equal(atomic_load(&several.calls), rounds);
-    assert_int_equal(expect_flags_of(target), cycle[(rounds - 1) % 3]);
-    for (int i = 0; i < LOOPS; i++) {
-        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, several.loops[i], kSCRunLoopDefaultMode));
-        SCRunLoopRelease(several.loops[i]);
-    }
-    writer_close(&writer);
 }
 
 static void start(void)

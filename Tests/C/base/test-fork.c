@@ -1298,22 +1298,22 @@ TEST(a_child_releases_what_another_thread_was_changing)
 
 static pthread_t scheduling;
 
-static void *schedule_once(void *receiver)
+static void *schedule_once(void *unused)
 {
     SCOPED_LOOP loop = SCRunLoopCreate();
-    SCNetworkReachabilityRef target = ((struct receiver *)receiver)->target;
+    SCOPED_TARGET target = target_behind(1);
 
     if (!SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode) ||
         !SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode))
         abort();
-    return NULL;
+    return unused;
 }
 
-/* Another thread holds the locks of the target and of its namespace. */
+/* Another thread holds the locks of another target and of the namespace. */
 static void fork_and_return_while_locked(struct receiver *receiver)
 {
     prepare_to_hold_up();
-    if (pthread_create(&scheduling, NULL, schedule_once, receiver) != 0 || !wait_for(&held_up, TIME_LIMIT))
+    if (pthread_create(&scheduling, NULL, schedule_once, NULL) != 0 || !wait_for(&held_up, TIME_LIMIT))
         abort();
     fork_and_return(receiver);
     if (receiver->child != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tree of hashes: what is in it, and how many steps lead there. */
-#include "base/container_of.h"
 #include "base/hash_tree.h"
+#include "base/list.h"
 #include "base/siphash.h"
 #include "support/unit.h"
 

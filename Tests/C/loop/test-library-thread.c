@@ -81,7 +81,7 @@ static void expect_waiting_thread(SCNetworkReachabilityRef target)
     const double end = watcher_now() + TIME_LIMIT;
     pid_t thread = 0;
 
-    assert_true(idle_await(target->schedules->loop));
+    assert_true(idle_await(target->schedule->loop));
     assert_true(await_threads(1, &thread));
     while (!idle_thread_waits(thread)) {
         assert_true(watcher_now() < end);

@@ -1465,24 +1465,14 @@ TEST(a_result_without_memory_for_an_entry_is_retried)
     assert_int_equal(resolver_calls(NULL), 2);
 }
 
-/* On two loops, a pending name has an evaluation of its own on each. */
-TEST(a_pending_name_reports_the_default_path_on_one_loop_and_on_two)
+TEST(a_pending_name_reports_the_default_path)
 {
-    struct watcher alone, both;
-    SCOPED_LOOP other = SCRunLoopCreate();
+    struct watcher watcher;
 
     namespace_add_pair();
-    watcher_start(&alone, expect_name("hang.example"));
-    watcher_start(&both, expect_name("hang.example.org"));
-    schedule(both.target, other);
-    AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&alone, R, &both, R));
-    unschedule(both.target, both.loop);
-    AFTER("route delete default", EXPECT_CHANGE(&alone, 0));
-    while (SCRunLoopPerform(other, TIME_LIMIT) == 0)
-        continue;
-    assert_int_equal(both.flags, 0);
-    schedule(both.target, both.loop);
-    unschedule(both.target, other);
+    watcher_start(&watcher, expect_name("hang.example"));
+    AFTER("route add default via 192.0.2.1", EXPECT_CHANGE(&watcher, R));
+    AFTER("route delete default", EXPECT_CHANGE(&watcher, 0));
 }
 
 static struct resolver_reply fail_later(const char *name)
@@ -1507,24 +1497,6 @@ TEST_WITH(NULL, NULL, a_failure_after_a_change_in_a_pause_is_not_delivered)
 }
 
 /* ---- Time ------------------------------------------------------------------------------------------------------- */
-
-/* Another loop takes over the retry when the target leaves its loop. */
-TEST_WITH(NULL, NULL, a_retry_moves_to_another_loop)
-{
-    struct watcher watcher;
-
-    begin_with(fail_then_hang);
-    watcher_schedule(&watcher, expect_name("name.example"));
-    SCRunLoopRef first = watcher.loop;
-    await_callback(&watcher);
-    watcher.loop = SCRunLoopCreate();
-    schedule(watcher.target, watcher.loop);
-    unschedule(watcher.target, first);
-    SCRunLoopRelease(first);
-    EXPECT_CHANGE(&watcher, HERE);
-    watcher_stop(&watcher);
-    finish();
-}
 
 /* A result counts even if the name must be looked up again. */
 TEST(continuous_changes_do_not_keep_a_name_from_resolving)

@@ -1109,24 +1109,6 @@ TEST(one_of_two_targets_of_a_name_may_be_released)
     assert_int_equal(goes.calls, 0);
 }
 
-TEST(a_target_on_two_loops_is_notified_once)
-{
-    SCOPED_LOOP other = SCRunLoopCreate();
-
-    nameserver_move(names_server, "198.51.100.7");
-    watcher_schedule(&watcher, expect_name("moves.test"));
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-    EXPECT_CHANGE(&watcher, R);
-    assert_int_equal(idle_perform(other), 0);
-    assert_int_equal(names_queried("moves.test"), 1);
-    nameserver_move(names_server, "198.51.100.8");
-    touch_resolv_conf();
-    assert_int_equal(SCRunLoopPerform(other, 5), 1);
-    assert_int_equal(watcher.calls, 2);
-    EXPECT_QUIET(&watcher);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-}
-
 static void release_moves(struct nameserver *server)
 {
     nameserver_await(server, "heldmoves.test", NAMESERVER_A, 1);

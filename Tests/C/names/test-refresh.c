@@ -537,33 +537,6 @@ TEST(a_look_up_before_an_edit_does_not_delay_the_next)
     EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
 }
 
-/* ---- Several loops ---------------------------------------------------------------------------------------------- */
-
-TEST(the_remaining_loop_takes_over_the_refresh)
-{
-    SCRunLoopRef other = SCRunLoopCreate();
-
-    begin_with("servfail.test");
-    watcher_move(&watcher, other);
-    assert_false(starts_at("servfail.test", 0.999));
-    assert_true(starts_at("servfail.test", 1));
-    assert_true(starts_at("servfail.test", 3));
-}
-
-TEST(two_loops_refresh_a_name_once)
-{
-    SCOPED_LOOP other = SCRunLoopCreate();
-
-    begin_with("v4only.test");
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-    assert_int_equal(SCRunLoopPerform(other, 0), 0);
-    assert_true(starts_at("v4only.test", 300));
-    assert_int_equal(SCRunLoopPerform(other, 0), 0);
-    names_settle(&watcher);
-    assert_int_equal(names_queried("v4only.test"), 2);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-}
-
 /* ---- Results that come late ------------------------------------------------------------------------------------- */
 
 static void reschedule(void)

@@ -3,7 +3,7 @@
 #include <linux/if.h>
 #include <linux/if_arp.h>
 
-#include "pure/link_table.h"
+#include "pure/link.h"
 #include "support/unit.h"
 
 /* A whole message about a link; kind NULL: none. */

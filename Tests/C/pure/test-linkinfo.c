@@ -4,7 +4,7 @@
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>
 
-#include "pure/linkinfo.h"
+#include "pure/message.h"
 #include "support/exact.h"
 #include "support/literal.h"
 
@@ -36,7 +36,7 @@ static struct linkinfo end(struct nest *nest)
     attribute.length = mnl_attr_get_payload_len(nest->info);
     void *exact = exact_copy(mnl_attr_get_payload(nest->info), attribute.length);
     attribute.payload = exact;
-    linkinfo_parse(&attribute, &info);
+    message_parse_linkinfo(&attribute, &info);
     free(exact);
     return info;
 }

@@ -4,7 +4,7 @@
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
 
-#include "pure/link_table.h"
+#include "pure/link.h"
 #include "pure/path.h"
 #include "support/literal.h"
 #include "support/unit.h"

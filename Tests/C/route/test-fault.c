@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Single failures of the kernel: a failure is never a result, and no result stays wrong. test-fault-sweep.c makes every
  * call fail in turn. */
-#include "kernel/link_type.h"
-#include "kernel/pppd.h"
+#include "base/file.h"
+#include "kernel/device.h"
 #include "kernel/rtnetlink.h"
 #include "kernel/sock_diag.h"
 #include "support/faults.h"
@@ -542,7 +542,7 @@ TEST_WITH(NULL, NULL, an_interrupted_dump_is_repeated)
     int links = 0;
 
     begin_many();
-    assert_int_equal(netlink_open_requests(NULL, &netlink), 0);
+    assert_int_equal(netlink_open_requests(NULL, NETLINK_ROUTE, &netlink), 0);
     message_put_link_dump(request);
     assert_int_equal(netlink_exchange(&netlink, header, buffer, count, &links), EAGAIN);
     assert_int_equal(changed, 1);
@@ -563,7 +563,7 @@ TEST_WITH(NULL, NULL, a_datagram_that_does_not_fit_is_an_error)
 
     begin_many();
     faults_send = NULL;
-    assert_int_equal(netlink_open_requests(NULL, &netlink), 0);
+    assert_int_equal(netlink_open_requests(NULL, NETLINK_ROUTE, &netlink), 0);
     assert_int_equal(netlink_send(&netlink, request, message_put_link_dump(request)), 0);
     assert_int_equal(netlink_receive(&netlink, buffer, 64), -EMSGSIZE);
     netlink_close(&netlink);
@@ -617,8 +617,8 @@ TEST(a_lack_of_resources_is_an_error)
 
 /* ---- Files ------------------------------------------------------------------------------------------------------ */
 
-/* An unreadable database does not mean that there are no notes. */
-TEST(an_unreadable_database_is_an_error)
+/* An unreadable file does not mean that it is empty. */
+TEST(an_unreadable_file_is_an_error)
 {
     static const struct {
         struct fault fault;
@@ -629,19 +629,19 @@ TEST(an_unreadable_database_is_an_error)
         { { .function = "read", .error = EINTR, .count = 3 }, 0 },
         { { .function = "read", .error = EIO }, EIO },
         { { .function = "read", .error = EIO, .nth = 2 }, EIO },
-        { { .function = "read", .error = EISDIR }, 0 }, /* a directory is no database, but no error */
+        { { .function = "read", .error = EISDIR }, 0 }, /* a directory counts as empty */
     };
-    const struct pppd_link *link;
-    struct pppd pppd = { 0 };
+    size_t length;
+    char *bytes;
 
     etc_require("127.0.0.1");
-    etc_write("/run/pppd2.tdb", "TDB file\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         faults_arm(&rows[i].fault);
-        assert_int_equal(pppd_find(&pppd, "ppp0", &link), rows[i].error);
+        bytes = NULL;
+        assert_int_equal(file_read(ETC_RESOLV_CONF, 4096, &bytes, &length), rows[i].error);
         assert_non_null(faults_disarm());
-        assert_int_equal(pppd.has_database, rows[i].error == 0);
-        pppd_clear(&pppd);
+        assert_true((bytes != NULL) == (rows[i].error == 0));
+        free(bytes);
     }
 }
 

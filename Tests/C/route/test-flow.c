@@ -178,7 +178,7 @@ TEST(the_reply_about_one_port_is_no_reply_about_another)
     struct message reply;
 
     another.flow.remote_port++;
-    unit_check(netlink_open_requests(NULL, &netlink), "netlink_open_requests");
+    unit_check(netlink_open_requests(NULL, NETLINK_ROUTE, &netlink), "netlink_open_requests");
     unit_check(query_batch_send(batch, &netlink, false, 0, &one, 1), "query_batch_send");
     assert_false(query_batch_take(batch, &another, &reply));
     assert_true(query_batch_take(batch, &one, &reply));
@@ -556,20 +556,6 @@ TEST(a_target_notices_that_rules_change)
         assert_int_equal(expect_path_of(target).flow, kSCNetworkReachabilityFlowIncomplete);
         namespace_ip("rule del ipproto tcp dport 443 prohibit");
     }
-}
-
-TEST(an_old_program_sees_the_old_path)
-{
-    SCOPED_TARGET target = expect_target(FAR4);
-    SCNetworkReachabilityPath path;
-
-    namespace_ip("rule add ipproto tcp dport 443 prohibit");
-    memset(&path, 0xa5, sizeof path);
-    path.size = offsetof(SCNetworkReachabilityPath, flow);
-    assert_true(SCNetworkReachabilityGetPath(target, &path));
-    assert_int_equal(path.size, offsetof(SCNetworkReachabilityPath, flow));
-    assert_int_equal(path.flow, 0xa5a5a5a5);
-    assert_int_equal(path.nextHop, 0xa5a5a5a5);
 }
 
 /* ---- Scheduled targets ------------------------------------------------------------------------------------------ */

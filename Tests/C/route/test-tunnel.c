@@ -113,24 +113,6 @@ TEST(the_end_of_an_existing_tunnel_is_a_change_for_copy_next_change)
     }
 }
 
-/* Scheduling on a second loop does not read the tunnel's other end either. So the first loop evaluates again. (GetPath
- * would read it for both.) */
-TEST(a_second_loop_that_is_not_driven_leaves_no_wrong_flags)
-{
-    SCOPED_LOOP other = SCRunLoopCreate();
-
-    namespace_require_two_pairs();
-    namespace_require_tunnel("remote 198.51.100.9");
-    watcher_schedule(&watcher, expect_target(INNER));
-    (void)idle_perform(watcher.loop);
-    assert_int_equal(expect_flags_of(watcher.target), 0);
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-    assert_int_equal(idle_perform(watcher.loop), 0);
-    assert_int_equal(expect_flags_of(watcher.target), 0);
-    EXPECT_QUIET(&watcher);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-}
-
 TEST(a_tunnel_may_lie_in_another)
 {
     SCNetworkReachabilityRef target;

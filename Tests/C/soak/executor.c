@@ -125,16 +125,12 @@ bool executor_schedule(struct executors *executors, enum executor executor, SCNe
         return SCNetworkReachabilitySetScheduler(target, &library_thread);
     if (executor == EXECUTOR_QUEUE)
         return queue_set(&executors->queue, target);
-    return SCNetworkReachabilityScheduleWithRunLoop(target, loop_of(executors, executor), kSCRunLoopDefaultMode) &&
-           (executor != EXECUTOR_BOTH_LOOPS ||
-            SCNetworkReachabilityScheduleWithRunLoop(target, executors->loops[1], kSCRunLoopDefaultMode));
+    return SCNetworkReachabilityScheduleWithRunLoop(target, loop_of(executors, executor), kSCRunLoopDefaultMode);
 }
 
 bool executor_unschedule(struct executors *executors, enum executor executor, SCNetworkReachabilityRef target)
 {
     if (executor == EXECUTOR_LIBRARY_THREAD || executor == EXECUTOR_QUEUE)
         return SCNetworkReachabilitySetScheduler(target, NULL);
-    return SCNetworkReachabilityUnscheduleFromRunLoop(target, loop_of(executors, executor), kSCRunLoopDefaultMode) &&
-           (executor != EXECUTOR_BOTH_LOOPS ||
-            SCNetworkReachabilityUnscheduleFromRunLoop(target, executors->loops[1], kSCRunLoopDefaultMode));
+    return SCNetworkReachabilityUnscheduleFromRunLoop(target, loop_of(executors, executor), kSCRunLoopDefaultMode);
 }

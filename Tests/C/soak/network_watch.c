@@ -146,7 +146,7 @@ static SCNetworkReachabilityRef create_target(void)
 
 void network_targets_open(struct network_targets *ret, struct executors *executors)
 {
-    static const enum executor where[NETWORK_TARGETS] = { EXECUTOR_DRIVEN, EXECUTOR_BOTH_LOOPS, EXECUTOR_QUEUE };
+    static const enum executor where[NETWORK_TARGETS] = { EXECUTOR_DRIVEN, EXECUTOR_OTHER_LOOP, EXECUTOR_QUEUE };
 
     for (size_t i = 0; i < NETWORK_TARGETS; i++) {
         struct network_target *item = &ret->items[i];

@@ -97,8 +97,8 @@ static void print_path(const char *name, const SCNetworkReachabilityPath *path)
 
 void results_print(const struct watched *watched, const struct results *results)
 {
-    static const char *const executors[EXECUTORS] = { "fetched",    "driven",         "loop", "other loop",
-                                                      "both loops", "library thread", "queue" };
+    static const char *const executors[EXECUTORS] = { "fetched",    "driven",         "loop",
+                                                      "other loop", "library thread", "queue" };
     struct text spec = { .length = 0 };
     char source[INET6_ADDRSTRLEN];
 

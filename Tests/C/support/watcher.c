@@ -55,17 +55,6 @@ void watcher_schedule_on(struct watcher *watcher, SCNetworkReachabilityRef targe
     watcher->stop = unit_defer(stop_scheduled, scheduled);
 }
 
-void watcher_move(struct watcher *watcher, SCRunLoopRef loop)
-{
-    struct scheduled *scheduled = unit_cancel(watcher->stop);
-
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher->target, loop, kSCRunLoopDefaultMode));
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher->target, watcher->loop, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(watcher->loop);
-    watcher->loop = scheduled->loop = loop;
-    watcher->stop = unit_defer(stop_scheduled, scheduled);
-}
-
 void watcher_schedule(struct watcher *watcher, SCNetworkReachabilityRef target)
 {
     SCRunLoopRef loop = SCRunLoopCreate();

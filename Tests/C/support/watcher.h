@@ -30,9 +30,6 @@ void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target);
 #define WATCH(...) watcher_start_all(__VA_ARGS__, NULL)
 __attribute__((sentinel)) void watcher_start_all(struct watcher *watcher, ...);
 
-/* Schedules the target on another loop, and ends the first schedule. Takes over the reference to the loop. */
-void watcher_move(struct watcher *watcher, SCRunLoopRef loop);
-
 void watcher_stop(struct watcher *watcher);
 
 /* Makes one pass of the loop without waiting. */

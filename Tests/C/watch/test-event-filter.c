@@ -314,7 +314,7 @@ TEST(if_the_filter_cannot_be_removed_paths_are_evaluated_every_2_s)
 /* And the first message about it: it may have failed before. */
 TEST(only_a_gateway_that_fails_or_comes_back_wakes)
 {
-    watcher_start(&watcher, expect_target("2001:db8:1::7"));
+    watcher_start(&watcher, expect_target("2001:db9:1::7"));
     EXPECT_QUIET(&watcher);
     namespace_ip("neigh add " GATEWAY " reachable");
     EXPECT_QUIET(&watcher);

@@ -153,18 +153,6 @@ TEST(one_socket_serves_all_questions_about_next_hops)
     descriptors_expect(&before);
 }
 
-TEST(an_older_program_gets_no_next_hop)
-{
-    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
-    SCOPED_TARGET target = expect_target("198.51.100.7");
-
-    set_state("192.0.2.1", "failed");
-    path.size = offsetof(SCNetworkReachabilityPath, nextHop);
-    path.nextHop = 77;
-    assert_true(SCNetworkReachabilityGetPath(target, &path));
-    assert_int_equal(path.nextHop, 77);
-}
-
 TEST(a_description_has_the_next_hop)
 {
     SCOPED_TARGET target = expect_target("198.51.100.7");
@@ -235,26 +223,6 @@ TEST(a_next_hop_counts_as_failed_until_it_responds)
         EXPECT_QUIET(&watcher);
         watcher_stop(&watcher);
     }
-}
-
-/* A second loop finds no entry, and does not know that it has failed. */
-TEST(a_next_hop_counts_as_failed_on_a_second_loop)
-{
-    SCOPED_LOOP second = SCRunLoopCreate();
-
-    set_state("192.0.2.1", "reachable");
-    watcher_start(&watcher, expect_option("198.51.100.7", NOTIFY));
-    EXPECT_QUIET(&watcher);
-    set_state("192.0.2.1", "failed");
-    EXPECT_CHANGE(&watcher, R);
-    AFTER("neigh del 192.0.2.1 dev a", EXPECT_QUIET(&watcher));
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, second, kSCRunLoopDefaultMode));
-    assert_int_equal(idle_perform(second), 0);
-    EXPECT_QUIET(&watcher);
-    set_state("192.0.2.1", "stale");
-    EXPECT_CHANGE(&watcher, R);
-    assert_int_equal(idle_perform(second), 0);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, second, kSCRunLoopDefaultMode));
 }
 
 TEST(a_next_hop_that_had_failed_before_is_no_news)

@@ -58,8 +58,8 @@ TEST(one_perform_makes_all_callbacks)
 static void *run_once(void *ret_result)
 {
     for (unsigned i = 0; i < TARGETS; i++) {
-        SCNetworkReachabilityScheduleWithRunLoop(crowd.targets[i], SCRunLoopGetCurrent(), kSCRunLoopDefaultMode);
         SCNetworkReachabilityUnscheduleFromRunLoop(crowd.targets[i], crowd.loop, kSCRunLoopDefaultMode);
+        SCNetworkReachabilityScheduleWithRunLoop(crowd.targets[i], SCRunLoopGetCurrent(), kSCRunLoopDefaultMode);
     }
     SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0);
     set_route(true);

@@ -725,56 +725,6 @@ TEST(a_redirect_of_one_target_does_not_count_for_the_others)
     }
 }
 
-/* ---- Two loops -------------------------------------------------------------------------------------------------- */
-
-TEST(a_target_on_two_loops_has_its_own_evaluation)
-{
-    SCOPED_LOOP other = SCRunLoopCreate();
-
-    begin_ipv4();
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(crowd.targets[0], other, kSCRunLoopDefaultMode));
-    set_default(false);
-    assert_int_equal(SCRunLoopPerform(other, 0), 1);
-    assert_int_equal(crowd.flags[0], 0);
-    expect_changes(TARGETS - 1, 2 * FEW);
-    crowd_expect_all(0);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(crowd.targets[0], other, kSCRunLoopDefaultMode));
-}
-
-static SCRunLoopRef other_loop;
-
-static void come_back_on_other_loop(void)
-{
-    set_default(true);
-    assert_int_equal(SCRunLoopPerform(other_loop, 0), 0);
-}
-
-static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    (void)target, (void)flags;
-    ++*(unsigned *)info;
-}
-
-/* While the first loop evaluates its targets, the second one sees that the route is back. */
-TEST(a_target_on_two_loops_gets_no_path_that_is_older_than_its_own)
-{
-    unsigned calls = 0;
-
-    begin_ipv4();
-    other_loop = SCRunLoopCreate();
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(crowd.targets[0], other_loop, kSCRunLoopDefaultMode));
-    assert_int_equal(SCRunLoopPerform(other_loop, 0), 0);
-    expect_callback_set(crowd.targets[0], count_call, &calls);
-    after_query = come_back_on_other_loop;
-    set_default(false);
-    (void)crowd_settle();
-    assert_null(after_query);
-    assert_int_equal(calls, 0);
-    crowd_expect_all(R);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(crowd.targets[0], other_loop, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(other_loop);
-}
-
 TEST(all_targets_are_unscheduled_in_any_order)
 {
     begin_ipv4();
