@@ -6,8 +6,8 @@
 #include <sys/timerfd.h>
 
 #include "base/clock.h"
-#include "kernel/netconf.h"
 #include "kernel/neighbours.h"
+#include "kernel/netconf.h"
 #include "kernel/routing_policy.h"
 #include "kernel/source_routes.h"
 #include "pure/route_filter.h"
@@ -410,8 +410,7 @@ static const struct simulated_state *query(const struct route_request *request)
     simulated.clock += simulated.query_takes;
     simulated.processor += simulated.query_costs;
     for (size_t i = 0; i < batch_count; i++)
-        if (batch[i].fib_match == request->fib_match &&
-            address_equal(&batch[i].destination, &request->destination) &&
+        if (batch[i].fib_match == request->fib_match && address_equal(&batch[i].destination, &request->destination) &&
             address_equal(&batch[i].source, &request->source)) {
             simulated.asked_version = batch_version;
             return &batch_state;

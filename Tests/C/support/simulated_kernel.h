@@ -65,14 +65,14 @@ struct simulated_rest {
 extern struct simulated_kernel {
     struct simulated_state now;
     bool has_rules;
-    int64_t clock, processor; /* nanoseconds */
+    int64_t clock, processor;         /* nanoseconds */
     int64_t query_takes, query_costs; /* of both */
     int64_t late;                     /* when the kernel last finished a change late */
     struct simulated_rest rest;
-    unsigned faults;          /* of so many queries and allocations, one fails; 0: none */
-    unsigned queries, asked;  /* asked: since the last path was accepted */
-    unsigned version, asked_version; /* of the state: now, and that of the last reply */
-    void (*interrupt)(void);  /* during queries: others change the kernel, and the watches */
+    unsigned faults;                                  /* of so many queries and allocations, one fails; 0: none */
+    unsigned queries, asked;                          /* asked: since the last path was accepted */
+    unsigned version, asked_version;                  /* of the state: now, and that of the last reply */
+    void (*interrupt)(void);                          /* during queries: others change the kernel, and the watches */
     void (*delivered)(const struct message *message); /* before the monitor reads it; NULL: messages were lost */
 } simulated;
 
@@ -89,10 +89,10 @@ enum simulated_order {
     ORDER_CHANGE_LATE    /* a few milliseconds: the barrier does not wait for it */
 };
 void simulated_change(const struct simulated_state *after, const struct message *message, enum simulated_order order);
-void simulated_finish(void); /* what is to come comes */
+void simulated_finish(void);                        /* what is to come comes */
 bool simulated_send(const struct message *message); /* returns whether it passes the filter */
 void simulated_lose(void);                          /* all messages that the monitor has not read */
-bool simulated_has_news(void);                      /* messages that it has not read, or changes that are not finished */
+bool simulated_has_news(void); /* messages that it has not read, or changes that are not finished */
 
 /* Moves the clock. Routes end. */
 void simulated_advance(int64_t nanoseconds);

@@ -100,8 +100,9 @@ static void fail_for(const struct watched *which, const char *what)
     address_format(path_watch_destination(&which->watch), text[0]);
     address_format(&which->path.gateway, text[1]);
     address_format(&now.gateway, text[2]);
-    fail_msg("TEST_SEED=%u: %s: %s: %u (%u) of %u via %s, but the kernel's is %u (%u) of %u via %s", world, text[0], what,
-             which->path.index, which->path.second, which->path.group, text[1], now.index, now.second, now.group, text[2]);
+    fail_msg("TEST_SEED=%u: %s: %s: %u (%u) of %u via %s, but the kernel's is %u (%u) of %u via %s", world, text[0],
+             what, which->path.index, which->path.second, which->path.group, text[1], now.index, now.second, now.group,
+             text[2]);
 }
 
 static void interrupt(void);
@@ -274,8 +275,8 @@ static bool is_taken(const struct simulated_route *new)
     for (size_t i = 0; i < SIMULATED_ROUTES; i++) {
         const struct simulated_route *route = &after.routes[i];
 
-        if (route->exists && route->table == new->table && route->prefix.length == new->prefix.length &&
-            address_equal(&route->prefix.address, &new->prefix.address))
+        if (route->exists && route->table == new->table &&
+            route->prefix.length == new->prefix.length &&address_equal(&route->prefix.address, &new->prefix.address))
             return true;
     }
     return false;
@@ -413,12 +414,14 @@ static void change_neighbour(void)
     const uint8_t number = 1 + (uint8_t)simulated_draw(SIMULATED_GATEWAYS);
     bool *failed = &simulated.now.failed[family][place][number];
     struct message message = { .kind = MESSAGE_NEIGHBOUR,
-                               .neighbour = { .index = simulated_links[place],
-                                              .address = simulated_gateway(family == 0 ? AF_INET : AF_INET6, number) } };
+                               .neighbour = {
+                                   .index = simulated_links[place],
+                                   .address = simulated_gateway(family == 0 ? AF_INET : AF_INET6, number) } };
 
     *failed = !*failed;
     message.neighbour.state = *failed ? NUD_FAILED : NUD_REACHABLE;
-    if ((simulated_send(&message) && next_hops_find(hops, message.neighbour.index, &message.neighbour.address) != NULL) ||
+    if ((simulated_send(&message) &&
+         next_hops_find(hops, message.neighbour.index, &message.neighbour.address) != NULL) ||
         *failed)
         return;
     message = link_message(draw_link());

@@ -234,8 +234,9 @@ TEST(without_memory_for_its_addresses_a_watch_depends_on_any_route)
     no_memory = true;
     pair = (struct path_watch){ .type = &type };
     no_memory = false;
-    pair.questions = questions_create(&(struct question){ .destination = make("192.0.2.1"), .local = make("192.0.2.9") },
-                                      1, kSCNetworkReachabilityReasonNone);
+    pair.questions = questions_create(
+        &(struct question){ .destination = make("192.0.2.1"), .local = make("192.0.2.9") }, 1,
+        kSCNetworkReachabilityReasonNone);
     no_memory = true;
     answers_add(&answers, &pair);
     assert_int_equal(answer(false), 1);
@@ -442,10 +443,10 @@ TEST(a_message_about_a_longer_prefix_or_another_table_forgets_the_length)
         const char *address;
         uint8_t length;
         bool forgets;
-    } rows[] = { { RT_TABLE_MAIN, "192.0.2.0", 24, false },  { RT_TABLE_MAIN, "192.0.0.0", 16, false },
-                 { RT_TABLE_MAIN, "0.0.0.0", 0, false },     { RT_TABLE_MAIN, "192.0.2.0", 25, true },
+    } rows[] = { { RT_TABLE_MAIN, "192.0.2.0", 24, false },   { RT_TABLE_MAIN, "192.0.0.0", 16, false },
+                 { RT_TABLE_MAIN, "0.0.0.0", 0, false },      { RT_TABLE_MAIN, "192.0.2.0", 25, true },
                  { RT_TABLE_MAIN, "192.0.2.128", 25, false }, { RT_TABLE_LOCAL, "192.0.2.0", 24, true },
-                 { RT_TABLE_LOCAL, "192.0.0.0", 16, true },  { RT_TABLE_LOCAL, "0.0.0.0", 0, true },
+                 { RT_TABLE_LOCAL, "192.0.0.0", 16, true },   { RT_TABLE_LOCAL, "0.0.0.0", 0, true },
                  { RT_TABLE_LOCAL, "::", 0, false } };
     struct path_watch watch;
 
@@ -519,7 +520,8 @@ TEST(a_sweep_makes_all_stale_perhaps_and_network_watches_for_sure)
     struct path_watch watch, network = { .type = &network_type };
 
     add(&watch, "192.0.2.1");
-    network.questions = questions_create(&(struct question){ .family = AF_UNSPEC }, 1, kSCNetworkReachabilityReasonNone);
+    network.questions = questions_create(&(struct question){ .family = AF_UNSPEC }, 1,
+                                         kSCNetworkReachabilityReasonNone);
     answers_add(&answers, &network);
     answer(false);
     answers_sweep(&answers);
@@ -670,7 +672,8 @@ static void add_at_random(struct path_watch *watch)
         questions[i].destination = random_address_or_none();
         if (random() % 4 == 0)
             questions[i].local = make_random();
-        if (questions[i].destination.family != AF_UNSPEC && questions[i].local.family != questions[i].destination.family)
+        if (questions[i].destination.family != AF_UNSPEC &&
+            questions[i].local.family != questions[i].destination.family)
             questions[i].local = (struct address){ 0 };
     }
     path.dependencies.outer = random_address_or_none();

@@ -365,14 +365,14 @@ static void expect_failure_is_reported(void)
 
 TEST(next_hops_are_polled_if_the_group_of_neighbours_is_refused)
 {
-    watcher_start(&watcher, expect_target("203.0.113.7"));
+    watcher_start(&watcher, expect_target("192.0.2.9")); /* which has no gateway */
     refuses_neighbours = true;
     expect_failure_is_reported();
 }
 
 TEST(next_hops_are_followed_if_no_filter_can_be_attached)
 {
-    watcher_start(&watcher, expect_target("203.0.113.7"));
+    watcher_start(&watcher, expect_target("192.0.2.9"));
     refused = SO_ATTACH_FILTER;
     assert_int_equal(count_wakes(watcher.loop), 2 * STORM);
     expect_failure_is_reported();

@@ -188,9 +188,10 @@ TEST(a_longer_route_says_nothing_of_the_others)
 
 TEST(pairs_share_with_pairs_of_one_local_address_and_sockets_with_sockets)
 {
-    const struct question pair = pair_of("192.0.2.1", "10.0.0.1", false), like = pair_of("192.0.2.9", "10.0.0.1", false),
-                          other = pair_of("192.0.2.9", "10.0.0.2", false), socket = pair_of("192.0.2.9", "10.0.0.1", true),
-                          address = plain("192.0.2.9");
+    const struct question pair = pair_of("192.0.2.1", "10.0.0.1", false),
+                          like = pair_of("192.0.2.9", "10.0.0.1", false),
+                          other = pair_of("192.0.2.9", "10.0.0.2", false),
+                          socket = pair_of("192.0.2.9", "10.0.0.1", true), address = plain("192.0.2.9");
     const struct path path = path_over(2);
 
     assert_int_equal(add_path(&pair, 7, 24, &path), 0);
@@ -259,7 +260,8 @@ TEST(an_ipv6_route_over_a_nexthop_object_is_not_shared)
 /* All pairs of a group have it. */
 TEST(that_the_local_address_is_gone_is_shared)
 {
-    const struct question pair = pair_of("192.0.2.1", "10.0.0.1", false), other = pair_of("192.0.2.9", "10.0.0.1", false);
+    const struct question pair = pair_of("192.0.2.1", "10.0.0.1", false),
+                          other = pair_of("192.0.2.9", "10.0.0.1", false);
     const struct path path = { .reason = kSCNetworkReachabilityReasonLocalAddressNotAssigned };
 
     assert_int_equal(add_path(&pair, 7, 24, &path), 0);

@@ -140,10 +140,11 @@ static void set_route(size_t place, uint8_t family, uint8_t third, uint8_t last,
 {
     const struct address address = address_of(family, third, last);
 
-    simulated.now.routes[place] = (struct simulated_route){
-        .exists = true, .table = RT_TABLE_MAIN, .oif = oif, .end = NEVER,
-        .prefix = { address_truncate(&address, length), length }
-    };
+    simulated.now.routes[place] = (struct simulated_route){ .exists = true,
+                                                            .table = RT_TABLE_MAIN,
+                                                            .oif = oif,
+                                                            .end = NEVER,
+                                                            .prefix = { address_truncate(&address, length), length } };
 }
 
 /* Default routes over link 1. */
@@ -159,7 +160,6 @@ static void send_link(uint32_t index)
 
     assert_true(simulated_send(&message));
 }
-
 
 /* ---- Sweeps ----------------------------------------------------------------------------------------------------- */
 
@@ -305,7 +305,7 @@ TEST(a_change_is_found_after_50_ms_while_others_go_on)
     settle();
     simulated.query_costs = SECOND;
     send_link(33);
-    perform();            /* there is no time left for the sweeps of the next messages */
+    perform(); /* there is no time left for the sweeps of the next messages */
     set_route(2, AF_INET, 0, 1, 32, 2);
     simulated.query_costs = 0;
     change_link_for(49);
@@ -394,7 +394,11 @@ static const struct row {
     { "an_ipv4_rule", AF_INET, { .kind = MESSAGE_RULE }, false, false },
     { "an_ipv4_link_with_carriers", AF_INET, { .kind = MESSAGE_LINK, .link.index = 33 }, true, false },
     { "an_ipv4_link_with_carriers_late", AF_INET, { .kind = MESSAGE_LINK, .link.index = 33 }, true, true },
-    { "ipv4_without_carriers", AF_INET, { .kind = MESSAGE_NETCONF, .netconf = { .switches_linkdown = true } }, false, false },
+    { "ipv4_without_carriers",
+      AF_INET,
+      { .kind = MESSAGE_NETCONF, .netconf = { .switches_linkdown = true } },
+      false,
+      false },
     { "ipv4_with_carriers",
       AF_INET,
       { .kind = MESSAGE_NETCONF, .netconf = { .switches_linkdown = true, .ignore_linkdown = true } },
@@ -455,7 +459,9 @@ TEST(a_new_ipv6_route_is_looked_for_twice)
     set_route(2, AF_INET6, 1, 1, 128, 2);
     const struct simulated_state after = simulated.now;
     const struct message message = { .kind = MESSAGE_ROUTE,
-                                     .route = { .family = AF_INET6, .table = RT_TABLE_MAIN, .prefix_length = 128,
+                                     .route = { .family = AF_INET6,
+                                                .table = RT_TABLE_MAIN,
+                                                .prefix_length = 128,
                                                 .destination = after.routes[2].prefix.address } };
     simulated.now = before;
     simulated_change(&after, &message, ORDER_CHANGE_LATE);
@@ -501,7 +507,10 @@ TEST(a_path_over_a_gateway_that_has_failed_is_not_copied)
     assert_int_equal(hidden->path.index, 33);
     struct simulated_state after = simulated.now;
     struct message message = { .kind = MESSAGE_ROUTE,
-                               .route = { .family = AF_INET6, .table = RT_TABLE_MAIN, .prefix_length = 8, .gone = true,
+                               .route = { .family = AF_INET6,
+                                          .table = RT_TABLE_MAIN,
+                                          .prefix_length = 8,
+                                          .gone = true,
                                           .destination = after.routes[2].prefix.address } };
     after.routes[2].exists = false;
     simulated_change(&after, &message, ORDER_AT_ONCE);
@@ -514,7 +523,9 @@ TEST(a_path_over_a_gateway_that_has_failed_is_not_copied)
 static void send_route(uint8_t length)
 {
     const struct message message = { .kind = MESSAGE_ROUTE,
-                                     .route = { .family = AF_INET, .table = RT_TABLE_MAIN, .prefix_length = length,
+                                     .route = { .family = AF_INET,
+                                                .table = RT_TABLE_MAIN,
+                                                .prefix_length = length,
                                                 .destination = { AF_INET, { 10 } } } };
 
     assert_true(simulated_send(&message));
@@ -549,7 +560,9 @@ TEST(messages_about_a_new_address_pass_the_filter)
     watch(AF_INET, 0, 1);
     settle();
     const struct message unwatched = { .kind = MESSAGE_ROUTE,
-                                       .route = { .family = AF_INET, .table = RT_TABLE_MAIN, .prefix_length = 32,
+                                       .route = { .family = AF_INET,
+                                                  .table = RT_TABLE_MAIN,
+                                                  .prefix_length = 32,
                                                   .destination = { AF_INET, { 10, 0, 1, 1 } } } };
     assert_true(simulated_send(&unwatched));
     settle();
@@ -573,14 +586,18 @@ TEST(messages_about_a_new_gateway_pass_the_filter)
     assert_int_equal(which->path.index, 2);
     struct simulated_state after = simulated.now;
     const struct message gone = { .kind = MESSAGE_ROUTE,
-                                  .route = { .family = AF_INET6, .table = RT_TABLE_MAIN, .prefix_length = 8, .gone = true,
+                                  .route = { .family = AF_INET6,
+                                             .table = RT_TABLE_MAIN,
+                                             .prefix_length = 8,
+                                             .gone = true,
                                              .destination = after.routes[2].prefix.address } };
     after.routes[2].exists = false;
     simulated_change(&after, &gone, ORDER_AT_ONCE);
     perform();
     assert_int_equal(which->path.index, 1);
     const struct message fails = { .kind = MESSAGE_NEIGHBOUR,
-                                   .neighbour = { .index = 1, .address = simulated_gateway(AF_INET6, 1), .state = NUD_FAILED } };
+                                   .neighbour = {
+                                       .index = 1, .address = simulated_gateway(AF_INET6, 1), .state = NUD_FAILED } };
     simulated.now.failed[1][0][1] = true;
     set_route(2, AF_INET6, 0, 0, 0, 33);
     assert_true(simulated_send(&fails));
