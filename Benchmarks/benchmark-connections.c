@@ -2,7 +2,7 @@
 /*
  * Targets for the accepted TCP connections of one listening address. The clients are in another network namespace, each
  * with an address of its own. Measured is a better default route that comes and goes, the default route that goes and
- * comes, the link of another program, and a rule for the port of one client: the queries, and the time until all
+ * comes, and a rule for the port of one client: the queries, and the time until all
  * callbacks are made. The reference is as many calls of the callback, in random order.
  */
 #include <arpa/inet.h>
