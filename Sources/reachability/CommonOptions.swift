@@ -106,7 +106,9 @@ struct CommonOptions: ParsableArguments {
         if ipv4 && ipv6 { throw ValidationError("-4 and -6: give one of them.") }
         if tcp != nil && udp != nil { throw ValidationError("--tcp and --udp: give one of them.") }
         if tcp == 0 || udp == 0 { throw ValidationError("A port is a number from 1 to 65535.") }
-        if interface == "" { throw ValidationError("The name of an interface is not empty.") }
+        if let interface, !(1...127).contains(interface.utf8.count) {
+            throw ValidationError("The name of an interface has 1 to 15 bytes, an alternative one up to 127.")
+        }
     }
 
     /// A target for each text, or why it cannot be one. Without texts: the default path.
@@ -181,9 +183,6 @@ extension Target {
             let hint = text.addressInBrackets.map { ": \($0)" } ?? ""
             throw ToolError("\(text): is neither a name nor an address; leave out a port, and brackets\(hint)")
         }
-        if let address = text.withoutURLZone {
-            throw ToolError("\(text): there is no such interface; '%25' is the '%' of a URL: \(address)")
-        }
         if !Address.isLiteral(text), text.endsInNumber {
             throw ToolError("\(text): is not an address, and no name ends in a number")
         }
@@ -199,18 +198,8 @@ extension String {
     fileprivate var addressInBrackets: String? {
         guard hasPrefix("["), let end = lastIndex(of: "]") else { return nil }
         let text = String(self[..<end].dropFirst())
-        return Address.isLiteral(text) ? text.withoutURLZone ?? text : nil
-    }
-
-    /// `fe80::1%eth0` of `fe80::1%25eth0`, as RFC 6874 writes it in a URL. nil: the text has another form, or the zone is
-    /// the number or the name of an interface.
-    fileprivate var withoutURLZone: String? {
-        guard let percent = firstIndex(of: "%"), Address.isLiteral(self) else { return nil }
-        let zone = String(self[percent...].dropFirst())
-        guard zone.hasPrefix("25"), zone.utf8.count > 2, UInt32(zone) == nil, if_nametoindex(zone) == 0 else {
-            return nil
-        }
-        return String(self[...percent]) + zone.dropFirst(2)
+        // In a URL, "%25" is the "%" before a zone (RFC 6874).
+        return Address.isLiteral(text) ? text.replacing("%25", with: "%", maxReplacements: 1) : nil
     }
 
     /// Whether a text ends like an IPv4 address. There is no such top-level domain.

@@ -77,9 +77,7 @@ final class Target {
             options.addressFamily = binding.family
             reachability = try KernelTarget(question, options, notifiesPath: binding.notifiesPath).target
         } catch {
-            let detail = String(cString: SCErrorDetail())
-            throw Target.refusal(
-                of: text, question, binding, error.errno ?? Int32(__kSCStatusInvalidArgument), detail: detail)
+            throw Target.refusal(of: text, question, binding, error.errno ?? Int32(__kSCStatusInvalidArgument))
         }
     }
 
@@ -203,10 +201,9 @@ extension Target {
         }
     }
 
-    /// Why the library refused to create a target, in the words of its arguments if it says no more.
+    /// Why the library refused to create a target. It reports only that an argument is invalid.
     private static func refusal(
-        of text: String, _ question: KernelTarget.Kind, _ binding: TargetBinding, _ status: Int32,
-        detail: String
+        of text: String, _ question: KernelTarget.Kind, _ binding: TargetBinding, _ status: Int32
     ) -> ToolError {
         guard status == __kSCStatusInvalidArgument else { return ToolError(of: text, status: status) }
         if text.isEmpty { return ToolError("\(text): is empty; give a name or an address") }
@@ -225,7 +222,7 @@ extension Target {
         if HostNameFlaw(of: text) == .tooLong {
             return ToolError("\(text): a name has at most \(HostNameFlaw.maximumLength) bytes")
         }
-        return ToolError(of: text, status: status, detail: detail)
+        return ToolError(of: text, status: status)
     }
 }
 

@@ -37,9 +37,9 @@ struct ToolError: Error {
         self.init(of: subject, status: SCError())
     }
 
-    /// `detail`: what SCErrorDetail() returns; empty if it says nothing.
-    init(of subject: String, status: Int32, detail: String = "") {
-        message = "\(subject): \(detail.isEmpty ? String(cString: SCErrorString(status)) : detail)"
+    init(of subject: String, status: Int32) {
+        let detail = String(cString: SCErrorDetail()).drop { $0 != ":" }.dropFirst(2)
+        message = "\(subject): \(detail.isEmpty ? String(cString: SCErrorString(status)) : String(detail))"
         self.status = status
         exitStatus = status == __kSCStatusInvalidArgument ? ExitStatus.badInput : ExitStatus.noKernel
     }

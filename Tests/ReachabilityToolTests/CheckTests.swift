@@ -288,8 +288,7 @@ struct CheckTests {
             (["host:80"], ": is neither a name nor an address; leave out a port"),
             (["[::1]"], ": is neither a name nor an address; leave out a port, and brackets: ::1"),
             (["[fe80::1%25lo]:80"], ": is neither a name nor an address; leave out a port, and brackets: fe80::1%lo"),
-            (["fe80::1%25lo"], ": there is no such interface; '%25' is the '%' of a URL: fe80::1%lo"),
-            (["--interface", "sixteen.letters.", "192.0.2.1"], "192.0.2.1: interfaceName: "),
+            (["--interface", "sixteen.letters.", "192.0.2.1"], "15 bytes"),
             (["300.1.2.3"], "300.1.2.3: is not an address, and no name ends in a number"),
             (["1.2.3.4.5"], ": is not an address"), (["host.0x1g", "host.0xff"], "host.0xff: is not an address"),
         ])

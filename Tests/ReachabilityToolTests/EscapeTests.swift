@@ -87,13 +87,23 @@ struct EscapeTests {
     @Test("Messages about wrong usage escape them")
     func usage() async throws {
         for arguments in [
-            ["--a\u{1B}[2J\nb"], ["check", "--timeout", "\u{1B}[2J"], ["chek\u{1B}"], ["-r", "a", "\u{1B}"],
+            ["--a\u{1B}[2J\nb"], ["check", "--timeout", "\u{1B}[2J"], ["-r", "a", "\u{1B}"],
         ] {
             let ended = try await Tool.start(arguments).end()
             #expect(ended.status == 64)
             #expect(ended.errors.contains(#"\x1b"#) && ended.output == "")
             expectNone(in: ended.errors)
         }
+    }
+
+    @Test("The suggestion of a command escapes them", .nameServer)
+    func hint() async throws {
+        let namespace = try await Namespace(.subnet)
+        let server = try NameServer(in: namespace)
+        server.sendReplies()
+        let ended = try await namespace.run("chek\u{1B}")
+        #expect(ended.status == 1 && ended.errors.contains(#"'chek\x1b' is not a command either"#))
+        expectNone(in: ended.output + ended.errors)
     }
 
     @Test("Messages escape them", arguments: ["/\u{1B}[2J", "a,\u{1B}[2J"])

@@ -138,8 +138,8 @@ func (t Target) follow(ctx context.Context, condition func(Path) bool) (Path, er
 // A Watcher watches a target until its context is done.
 type Watcher struct{ feed *feed[Path] }
 
-// Addresses returns the addresses of the host, in the order of its look-up. It is nil while the name is not resolved, for the
-// default path, and after the end of the watcher.
+// Addresses returns the addresses of the host, in the order of its newest look-up: a path that was received may be older. It is
+// nil while the name is not resolved, for the default path, and after the end of the watcher.
 func (w *Watcher) Addresses() (addresses []netip.Addr) {
 	w.feed.whileAlive(func() { addresses = w.feed.target.addresses() })
 	return addresses

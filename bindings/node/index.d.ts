@@ -173,7 +173,10 @@ export declare class Watch extends Changes<Path> {
   constructor(host?: string | null, options?: WatchOptions);
   /** The path now. Queries the kernel, which takes some microseconds. */
   readonly path: Path;
-  /** The addresses of the host. Empty while its name is not resolved, and for the default path. */
+  /**
+   * The addresses of the host, of the newest look-up: a path of the iteration may be older. Empty while its name is not
+   * resolved, and for the default path.
+   */
   readonly addresses: readonly string[];
   /** A text for people and logs. */
   readonly description: string;

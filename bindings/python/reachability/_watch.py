@@ -365,7 +365,10 @@ class Watch(BaseWatch[Path]):
 
     @property
     def addresses(self) -> list[Address]:
-        """The addresses of the host. Empty while its name is not resolved, and for the default path."""
+        """The addresses of the host, of the newest look-up: a path that the watch has returned may be older.
+
+        Empty while its name is not resolved, and for the default path.
+        """
         with self._use():
             count: int = _library.get_addresses(self._target, None, 0)
             while True:

@@ -57,7 +57,8 @@ impl Changes<Path> {
         self.0.target.path()
     }
 
-    /// The addresses of the host. Empty while its name is not resolved, and for the default path.
+    /// The addresses of the host, of the newest look-up: a path that was returned may be older. Empty while its name is
+    /// not resolved, and for the default path.
     #[must_use]
     pub fn addresses(&self) -> Vec<IpAddr> {
         self.0.target.addresses()

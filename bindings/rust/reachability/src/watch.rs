@@ -90,7 +90,8 @@ impl Watch<Path> {
         self.subscription.target.path()
     }
 
-    /// The addresses of the host. Empty while its name is not resolved, and for the default path.
+    /// The addresses of the host, of the newest look-up: a path that was returned may be older. Empty while its name is
+    /// not resolved, and for the default path.
     #[must_use]
     pub fn addresses(&self) -> Vec<IpAddr> {
         self.subscription.target.addresses()
