@@ -41,7 +41,9 @@ int process_prepare(void)
 
 static void close_ours(const struct descriptor *descriptor)
 {
-    if (!descriptor->marked || fcntl(descriptor->fd, F_GETSIG) == MARK)
+    const int mark = descriptor->marked ? fcntl(descriptor->fd, F_GETSIG) : MARK;
+
+    if (mark == MARK || (mark < 0 && errno != EBADF))
         close(descriptor->fd);
 }
 
