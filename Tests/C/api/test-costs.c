@@ -9,7 +9,7 @@
 
 enum { TARGETS = 1000, STORM = 1000 };
 
-enum { IDLE_BYTES = 96, SCHEDULED_BYTES = 584, ONLY_QUERIES = 1, RULE_QUERIES = 1, DEFAULT_QUERIES = 24 };
+enum { IDLE_BYTES = 384, SCHEDULED_BYTES = 764, ONLY_QUERIES = 1, RULE_QUERIES = 1, DEFAULT_QUERIES = 24 };
 
 UNIT(.setup = crowd_begin, .teardown = crowd_end)
 
