@@ -59,8 +59,8 @@ static bool measure_targets(unsigned count)
     idle = (heap_of(&many, before) - of_half) / (count - count / 2);
     watched_schedule(&many, true);
     scheduled = heap_of(&many, before) / count;
-    within = bench_report_number("a target, idle", idle, "bytes", 96);
-    within = bench_report_number("a target, scheduled, with a callback", scheduled, "bytes", 160) && within;
+    within = bench_report_number("a target, idle", idle, "bytes", 400);
+    within = bench_report_number("a target, scheduled, with a callback", scheduled, "bytes", 800) && within;
     watched_unschedule(&many);
     watched_release(&many);
     watched_release(&second);

@@ -145,7 +145,8 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     /* With NotifyPath, a target reports more of its path than others share; with NotifyNextHop too. */
     schedule->watch.can_share = target->details == NULL && !target->notify_next_hop && is_single &&
                                 (question_is_plain(question) || question_find_group(question, &group));
-    schedule->name_watch = (struct name_watch){ .user.owner = &schedule->member.counted, .type = &name_watch_type };
+    if (target->lookups != NULL)
+        schedule->name_watch = (struct name_watch){ .user.owner = &schedule->member.counted, .type = &name_watch_type };
     return schedule;
 }
 

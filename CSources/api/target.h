@@ -174,9 +174,11 @@ struct schedule {
     struct library_thread *thread; /* NULL: no scheduler */
     unsigned times[MODES];         /* how often a user scheduled it; under the target's lock, like the next one */
     bool has_job; /* the job is queued, or has not decided yet; otherwise the member can be queued as a change */
-    struct path_watch watch;        /* in the loop's monitor; not if it follows the default path */
-    struct name_watch name_watch;   /* in the loop's name monitor, if the target needs look-ups */
-    struct network_watch net_watch; /* in the loop's network monitor, if the target reports the network */
+    struct path_watch watch; /* in the loop's monitor; not if it follows the default path */
+    union {
+        struct name_watch name_watch;   /* in the loop's name monitor, if the target needs look-ups */
+        struct network_watch net_watch; /* in the loop's network monitor, if it reports the network: never both */
+    };
 };
 
 /* ---- target.c --------------------------------------------------------------------------------------------------- */

@@ -90,7 +90,7 @@ static void wait_for_work(struct run *run)
     /* A nested pass, or one of SCRunLoopRun, may have read the eventfd before Perform has returned for a wake-up. */
     if (all || has_work_locked(loop) || (run->performs && atomic_load(&loop->woken)))
         until = 0;
-    runloop_arm_timer_locked(loop);
+    until = clock_earlier(until, runloop_arm_timer_locked(loop));
     runloop_unlock(loop);
     if (until != NEVER) { /* rounded up, so that no pass runs before a deadline */
         const int64_t left = until - clock_now();
@@ -238,7 +238,7 @@ static bool begin_run(const struct run *run)
  * makes it readable only once. */
 static void leave_readable_locked(SCRunLoopRef loop)
 {
-    runloop_arm_timer_locked(loop);
+    (void)runloop_arm_timer_locked(loop);
     if (has_work_locked(loop)) {
         runloop_signal_locked(loop);
         return;

@@ -237,7 +237,7 @@ void runloop_signal_locked(SCRunLoopRef loop)
     runloop_signal(loop);
 }
 
-void runloop_arm_timer_locked(SCRunLoopRef loop)
+int64_t runloop_arm_timer_locked(SCRunLoopRef loop)
 {
     struct itimerspec timer = { 0 };
     int64_t nearest = NEVER;
@@ -245,13 +245,15 @@ void runloop_arm_timer_locked(SCRunLoopRef loop)
     list_for_each(node, &loop->sources)
         nearest = clock_earlier(nearest, container_of(node, struct source, node)->deadline);
     if (nearest == loop->armed)
-        return;
+        return NEVER;
     if (nearest != NEVER) {
         timer.it_value.tv_sec = (time_t)(nearest / SECOND);
         timer.it_value.tv_nsec = (long)(nearest % SECOND);
     }
-    if (timerfd_settime(loop->timer.fd, TFD_TIMER_ABSTIME, &timer, NULL) == 0)
-        loop->armed = nearest; /* else the next pass tries again */
+    if (timerfd_settime(loop->timer.fd, TFD_TIMER_ABSTIME, &timer, NULL) != 0)
+        return nearest; /* the next pass tries again */
+    loop->armed = nearest;
+    return NEVER;
 }
 
 static void epoll_remove(SCRunLoopRef loop, const struct descriptor *descriptor)
