@@ -121,9 +121,9 @@ SIMULATION    = $(BUILD)/objects/tests/support/simulated_kernel.o
 COMMA         = ,
 SIMULATION_WRAPS = $(addprefix -Wl$(COMMA)--wrap=,calloc clock_gettime timerfd_settime rtnetlink_drain rtnetlink_query \
                      rtnetlink_set_barrier rtnetlink_begin_batch rtnetlink_end_batch rtnetlink_read_links \
-                     netns_open_rtnetlink netlink_attach_filter netlink_detach_filter netlink_join route_filter_build \
-                     route_filter_build_open full_path_evaluate netconf_read routing_policy_is_standard \
-                     routing_policy_chooses_tables routing_policy_default_table_is_empty source_routes_find \
+                     rtnetlink_open netlink_attach_filter netlink_detach_filter netlink_join route_filter_build \
+                     route_filter_build_open full_path_evaluate netconf_read rules_read \
+                     default_table_is_empty source_routes_find \
                      neighbours_any_failed neighbours_query shared_socket_lend_devices)
 PURE_TESTS    = $(addprefix $(BUILD)/tests/,$(notdir $(patsubst %.c,%,$(wildcard Tests/C/pure/test-*.c))))
 TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/faults.c %/socket_faults.c %/one_thread.c %/simulated_kernel.c,$(sort $(wildcard Tests/C/support/*.c))))

@@ -20,8 +20,8 @@ enum {
     SWEPT_QUERIES = 4 * QUERIES,
 
     /* Bytes of a target. */
-    IDLE_BYTES = 96,
-    SCHEDULED_BYTES = 584,
+    IDLE_BYTES = 384,
+    SCHEDULED_BYTES = 800,
     RESOLVED_BYTES = 64 * 1024, /* with a look-up that had thousands of addresses */
 
     /* System calls. Since the next hops of all paths are followed, the first path with a gateway joins the group of
