@@ -511,11 +511,11 @@ static void change_kernel(void)
 
     simulated_finish();
     after = simulated.now;
-    if (what < 60)
+    if (what < 52)
         change_and_announce_route();
-    else if (what < 66)
+    else if (what < 58)
         lower_link(draw_link());
-    else if (what < 69)
+    else if (what < 62)
         forget_neighbours(draw_link());
     else if (what < 73)
         switch_carrier(draw_link());

@@ -448,6 +448,55 @@ TEST(a_longer_route_comes_with_a_link_after_carriers_were_switched_on)
     assert_int_equal(which->path.index, 2);
 }
 
+TEST(after_carriers_were_switched_off_a_link_brings_no_longer_ipv4_route)
+{
+    const struct message message = { .kind = MESSAGE_NETCONF, .netconf = { .switches_linkdown = true } };
+
+    simulated.now.ignores_linkdown = true;
+    set_default_routes();
+    watch(AF_INET, 0, 1);
+    watch(AF_INET, 1, 1);
+    settle();
+    simulated.now.ignores_linkdown = false;
+    assert_true(simulated_send(&message));
+    settle();
+    const uint64_t before = watched[0].watch.monitor->answers.broken[ANSWERS_IPV4];
+    send_link(33);
+    perform();
+    assert_true(watched[0].watch.monitor->answers.broken[ANSWERS_IPV4] == before);
+}
+
+static void send_neighbour(uint32_t index, uint16_t state)
+{
+    const struct message message = {
+        .kind = MESSAGE_NEIGHBOUR,
+        .neighbour = { .index = index, .address = simulated_gateway(AF_INET6, 1), .state = state }
+    };
+
+    simulated.now.failed[1][simulated_place(index)][1] = state == NUD_FAILED;
+    assert_true(simulated_send(&message));
+    perform();
+}
+
+TEST(a_longer_route_comes_with_a_gateway_that_responds)
+{
+    set_default_routes();
+    set_route(2, AF_INET6, 1, 1, 128, 2);
+    simulated.now.routes[2].gateway = 1;
+    watch(AF_INET6, 0, 1);
+    struct watched *which = watch(AF_INET6, 1, 1);
+    settle();
+    assert_int_equal(which->path.index, 2);
+    send_neighbour(2, NUD_FAILED);
+    settle();
+    assert_int_equal(which->path.index, 1);
+    monitor_evaluate_again(loop, &which->watch); /* so it is the last to be swept */
+    perform();
+    assert_int_equal(which->watch.length, 0);
+    send_neighbour(2, NUD_REACHABLE);
+    assert_int_equal(which->path.index, 2);
+}
+
 /* On Linux 6.18, the message comes before look-ups find the route. */
 TEST(a_new_ipv6_route_is_looked_for_twice)
 {
