@@ -362,8 +362,7 @@ $(BUILD)/tests/test-source-routes: TEST_LDFLAGS = $(SOCKET_WRAPS) -Wl,--wrap=rec
 $(BUILD)/tests/test-answers-random $(BUILD)/tests/test-sweeps: TEST_LDFLAGS = $(SIMULATION_WRAPS)
 $(BUILD)/tests/test-answers: TEST_LDFLAGS = -Wl,--wrap=calloc -Wl,--wrap=clock_gettime
 $(BUILD)/tests/test-shares: TEST_LDFLAGS = $(addprefix -Wl$(COMMA)--wrap=,clock_gettime rtnetlink_query source_routes_find \
-                                           neighbours_any_failed neighbours_query routing_policy_is_standard \
-                                           routing_policy_chooses_tables routing_policy_default_table_is_empty)
+                                           neighbours_any_failed neighbours_query rules_read default_table_is_empty)
 $(BUILD)/tests/test-next-hops: TEST_LDFLAGS = -Wl,--wrap=calloc
 $(BUILD)/tests/test-forged: TEST_LDFLAGS = -Wl,--wrap=recvfrom
 $(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open

@@ -17,7 +17,6 @@
 #include "support/names.h"
 #include "support/resolver.h"
 #include "support/test.h"
-#include "watch/entry.h"
 
 #define ROUNDS     2000
 #define NAMES      10000
@@ -1447,22 +1446,6 @@ TEST_WITH(NULL, NULL, a_look_up_without_memory_is_retried)
     watcher_stop(&unasked);
     watcher_stop(&untold);
     finish();
-}
-
-/* A pending name follows the default path of its loop, and gets an entry of its own with the first result. */
-TEST(a_result_without_memory_for_an_entry_is_retried)
-{
-    struct watcher watcher;
-
-    watcher_start(&watcher, expect_name("hang.example"));
-    assert_true(resolver_await_hanging(1));
-    lack(sizeof(struct entry), sizeof(struct entry), 1);
-    resolver_release(NULL);
-    names_await_result(watcher.target);
-    assert_int_equal(atomic_load(&dearth.times), 0);
-    EXPECT_REASON(watcher.target, NamePending);
-    EXPECT_CHANGE(&watcher, HERE);
-    assert_int_equal(resolver_calls(NULL), 2);
 }
 
 TEST(a_pending_name_reports_the_default_path)

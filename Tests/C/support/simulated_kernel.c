@@ -6,10 +6,7 @@
 #include <sys/timerfd.h>
 
 #include "base/clock.h"
-#include "kernel/neighbours.h"
-#include "kernel/netconf.h"
-#include "kernel/routing_policy.h"
-#include "kernel/source_routes.h"
+#include "kernel/dumps.h"
 #include "pure/route_filter.h"
 #include "route/full_path.h"
 #include "route/shared_socket.h"
@@ -515,12 +512,10 @@ WRAP(void, rtnetlink_end_batch, struct rtnetlink *rtnetlink)
 
 static void open_descriptor(struct descriptor *ret)
 {
-    process_lock();
-    unit_check(descriptor_register_locked(ret, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), "eventfd");
-    process_unlock();
+    unit_check(descriptor_adopt(ret, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), "eventfd");
 }
 
-WRAP(int, netns_open_rtnetlink, struct netns *netns, enum rtnetlink_scope scope, struct rtnetlink *ret)
+WRAP(int, rtnetlink_open, struct rtnetlink *ret, enum rtnetlink_scope scope, const struct netns_handle *netns)
 {
     (void)netns, (void)scope;
     *ret = RTNETLINK_CLOSED;
@@ -543,20 +538,14 @@ WRAP(int, netconf_read, struct rtnetlink *rtnetlink, struct netconf *ret)
     return 0;
 }
 
-WRAP(int, routing_policy_is_standard, struct rtnetlink *rtnetlink, bool *ret)
+WRAP(int, rules_read, struct rtnetlink *rtnetlink, uint8_t family, struct rules *ret)
 {
     (void)rtnetlink;
-    *ret = !simulated.has_rules;
+    *ret = (struct rules){ .is_standard = !simulated.has_rules, .chooses_tables = family == AF_INET };
     return 0;
 }
 
-WRAP(bool, routing_policy_chooses_tables, struct rtnetlink *rtnetlink, uint8_t family)
-{
-    (void)rtnetlink;
-    return family == AF_INET;
-}
-
-WRAP(bool, routing_policy_default_table_is_empty, struct rtnetlink *rtnetlink)
+WRAP(bool, default_table_is_empty, struct rtnetlink *rtnetlink)
 {
     (void)rtnetlink;
     return true;

@@ -72,9 +72,7 @@ static struct simulated_answer answer_of(const struct path *path)
 
 static struct simulated_answer evaluate(const struct watched *which)
 {
-    struct question_memory memory;
-
-    return simulated_evaluate(&simulated.now, path_watch_questions(&which->watch, &memory));
+    return simulated_evaluate(&simulated.now, which->watch.questions);
 }
 
 static uint32_t without_redirect(uint32_t index)
@@ -153,13 +151,13 @@ static struct address draw_address(void)
     return address;
 }
 
-/* Of a pair, or of a socket (group 2), with some port; or of two addresses (group 0). */
+/* Of a pair, or of a socket (group 2), with some port; or of two addresses (group 0), or of one (GROUPS or more). */
 static struct questions *draw_questions(unsigned group)
 {
     struct question questions[2] = { { .destination = draw_address() }, { .destination = draw_address() } };
     struct address *local = &questions[0].local;
 
-    if (group > 0) {
+    if (group > 0 && group < GROUPS) {
         *local = (struct address){ AF_INET, { 10, 0, 0, group < 3 ? 1 : 2 } };
         if (questions[0].destination.family == AF_INET6)
             *local = (struct address){ AF_INET6, { 0xfd, 0, 0, group < 3 ? 1 : 2 } };
@@ -176,9 +174,7 @@ static void add_watch(struct watched *which)
         return; /* it is still being queried */
     *which = (struct watched){ .watch = { .type = &type, .can_share = simulated_draw(6) != 0 } };
     counted_init(&which->counted, free_nothing);
-    which->watch.key.address.address = draw_address();
-    if (kind < GROUPS)
-        which->watch.questions = draw_questions(kind);
+    which->watch.questions = draw_questions(kind);
     which->watch.can_share = which->watch.can_share && kind != 0;
     which->exists = monitor_watch(loop, netns, &which->watch) == 0;
     which->named = event;
@@ -200,7 +196,7 @@ static void change_watch(void)
 
     if (!which->exists) {
         add_watch(which);
-    } else if (which->watch.questions != NULL && !which->watch.can_share && simulated_draw(2) == 0) {
+    } else if (!which->watch.can_share && simulated_draw(2) == 0) {
         struct questions *questions = draw_questions(0);
 
         monitor_set_questions(loop, &which->watch, questions);
@@ -219,8 +215,7 @@ static void change_watch(void)
 static bool route_names(const struct watched *which, const struct route *route)
 {
     const struct address_prefix prefix = route_prefix(route);
-    struct question_memory memory;
-    const struct questions *questions = path_watch_questions(&which->watch, &memory);
+    const struct questions *questions = which->watch.questions;
 
     for (size_t i = 0; i < questions->count; i++)
         if (address_in_prefix(&questions->items[i].destination, &prefix.address, prefix.length) ||

@@ -71,22 +71,25 @@ static unsigned answer(bool sweeps)
     return count;
 }
 
-static void add(struct path_watch *watch, const char *address)
+static struct questions *questions_of(const struct question *items, size_t count)
 {
-    *watch = (struct path_watch){ .type = &type, .key.address.address = make(address) };
+    struct questions *questions = questions_create(items, count, kSCNetworkReachabilityReasonNone);
+
+    assert_non_null(questions);
+    return questions;
+}
+
+static void add_items(struct path_watch *watch, const struct question *items, size_t count)
+{
+    *watch = (struct path_watch){ .type = &type, .questions = questions_of(items, count) };
     answers_add(&answers, watch);
     answer(false);
     heap_set(&answers.timers, &watch->timer, NEVER); /* of the first answer */
 }
 
-static void add_items(struct path_watch *watch, const struct question *items, size_t count)
+static void add(struct path_watch *watch, const char *address)
 {
-    *watch = (struct path_watch){ .type = &type,
-                                  .questions = questions_create(items, count, kSCNetworkReachabilityReasonNone) };
-    assert_non_null(watch->questions);
-    answers_add(&answers, watch);
-    answer(false);
-    heap_set(&answers.timers, &watch->timer, NEVER);
+    add_items(watch, &(struct question){ .destination = make(address) }, 1);
 }
 
 static void add_pair(struct path_watch *watch, const char *destination, const char *local)
@@ -634,7 +637,8 @@ TEST(the_first_ipv6_answer_is_looked_at_once_more)
     static const char *const addresses[] = { "192.0.2.1", "2001:db8::1" };
 
     for (size_t i = 0; i < 2; i++) {
-        struct path_watch watch = { .type = &type, .key.address.address = make(addresses[i]) };
+        const struct question question = { .destination = make(addresses[i]) };
+        struct path_watch watch = { .type = &type, .questions = questions_of(&question, 1) };
 
         answers_add(&answers, &watch);
         assert_int_equal(answer(false), 1);

@@ -3,9 +3,7 @@
 #include <linux/neighbour.h>
 
 #include "base/clock.h"
-#include "kernel/neighbours.h"
-#include "kernel/routing_policy.h"
-#include "kernel/source_routes.h"
+#include "kernel/dumps.h"
 #include "support/literal.h"
 #include "support/test.h"
 #include "watch/shares.h"
@@ -58,20 +56,16 @@ WRAP(int, neighbours_query, struct rtnetlink *any, uint32_t index, const struct 
     return gateway_error;
 }
 
-WRAP(int, routing_policy_is_standard, struct rtnetlink *any, bool *ret)
+WRAP(int, rules_read, struct rtnetlink *any, uint8_t family, struct rules *ret)
 {
     (void)any;
-    *ret = is_standard;
+    *ret = (struct rules){ 0 };
+    if (rules_error == 0)
+        *ret = (struct rules){ .is_standard = is_standard, .chooses_tables = chooses_tables && family == AF_INET };
     return rules_error;
 }
 
-WRAP(bool, routing_policy_chooses_tables, struct rtnetlink *any, uint8_t family)
-{
-    (void)any;
-    return chooses_tables && family == AF_INET;
-}
-
-WRAP(bool, routing_policy_default_table_is_empty, struct rtnetlink *any)
+WRAP(bool, default_table_is_empty, struct rtnetlink *any)
 {
     (void)any;
     return table_is_empty;
@@ -406,7 +400,7 @@ TEST_EACH(a_refusal_is_for_all_of, refusals)
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 
-static const struct rules {
+static const struct rules_row {
     const char *name;
     bool standard, chooses_tables;
     int error;

@@ -72,8 +72,10 @@ static void begin(void)
 static void end(void)
 {
     simulated.interrupt = NULL;
-    while (count > 0)
+    while (count > 0) {
         monitor_unwatch(loop, &watched[--count].watch);
+        questions_release(watched[count].watch.questions);
+    }
     simulated_end();
     netns_release(netns);
     SCRunLoopRelease(loop);
@@ -93,7 +95,10 @@ static struct watched *watch_with(const struct path_watch_type *of_type, struct 
 {
     struct watched *which = &watched[count++];
 
-    which->watch = (struct path_watch){ .type = of_type, .can_share = can_share, .key.address.address = address };
+    which->watch = (struct path_watch){ .type = of_type, .can_share = can_share };
+    which->watch.questions =
+        questions_create(&(struct question){ .destination = address }, 1, kSCNetworkReachabilityReasonNone);
+    assert_non_null(which->watch.questions);
     counted_init(&which->counted, free_nothing);
     assert_int_equal(monitor_watch(loop, netns, &which->watch), 0);
     return which;
