@@ -468,10 +468,9 @@ TEST(after_carriers_were_switched_off_a_link_brings_no_longer_ipv4_route)
 
 static void send_neighbour(uint32_t index, uint16_t state)
 {
-    const struct message message = {
-        .kind = MESSAGE_NEIGHBOUR,
-        .neighbour = { .index = index, .address = simulated_gateway(AF_INET6, 1), .state = state }
-    };
+    const struct message message = { .kind = MESSAGE_NEIGHBOUR,
+                                     .neighbour = {
+                                         .index = index, .address = simulated_gateway(AF_INET6, 1), .state = state } };
 
     simulated.now.failed[1][simulated_place(index)][1] = state == NUD_FAILED;
     assert_true(simulated_send(&message));
@@ -496,6 +495,51 @@ TEST(a_longer_route_comes_with_a_gateway_that_responds)
     send_neighbour(2, NUD_REACHABLE);
     assert_int_equal(which->path.index, 2);
 }
+
+/* ---- Lost messages ---------------------------------------------------------------------------------------------- */
+
+TEST(a_gateway_that_failed_among_lost_messages_responds)
+{
+    set_default_routes();
+    set_route(2, AF_INET6, 1, 1, 128, 2);
+    simulated.now.routes[2].gateway = 1;
+    struct watched *which = watch(AF_INET6, 1, 1);
+    settle();
+    send_neighbour(2, NUD_REACHABLE); /* the first message counts */
+    simulated.now.failed[1][1][1] = true;
+    simulated_lose();
+    settle();
+    assert_int_equal(which->path.index, 1);
+    send_neighbour(2, NUD_REACHABLE);
+    assert_int_equal(which->path.index, 2);
+}
+
+static void expect_rules_read_again(void)
+{
+    const struct shares *const shares = &watched[0].watch.monitor->shares;
+
+    perform();
+    assert_int_equal(shares->sharing, simulated.has_rules ? SHARING_PLAIN_IPV4 : SHARING_ALL);
+}
+
+TEST(rules_are_read_again_when_one_has_changed_or_messages_were_lost)
+{
+    const struct message message = { .kind = MESSAGE_RULE };
+
+    set_default_routes();
+    watch(AF_INET, 0, 1);
+    watch(AF_INET, 1, 1);
+    settle();
+    expect_rules_read_again();
+    simulated.has_rules = true;
+    assert_true(simulated_send(&message));
+    expect_rules_read_again();
+    simulated.has_rules = false;
+    simulated_lose();
+    expect_rules_read_again();
+}
+
+/* ---- Routes that are late, or refuse ---------------------------------------------------------------------------- */
 
 /* On Linux 6.18, the message comes before look-ups find the route. */
 TEST(a_new_ipv6_route_is_looked_for_twice)
