@@ -19,6 +19,7 @@ static struct watched {
     struct path_watch watch;
     struct simulated_answer path;
     unsigned given;
+    bool is_copy, refuses; /* the last path; the next one */
 } watched[WATCHES];
 
 static void free_nothing(struct counted *counted)
@@ -42,7 +43,12 @@ static bool accept_path(struct path_watch *watch, const struct path *path)
 
     which->path = (struct simulated_answer){ .index = path->index, .gateway = path->gateway };
     which->given++;
-    return true;
+    which->is_copy = simulated.asked == 0;
+    simulated.asked = 0;
+    if (!which->refuses)
+        return true;
+    which->refuses = false;
+    return false;
 }
 
 /* Of a network target. */
@@ -359,8 +365,8 @@ TEST(there_is_no_third_look)
 
 /* ---- What can bring a longer route ------------------------------------------------------------------------------ */
 
-/* Two watches share the default route. Then a longer route leads to the second one, and a message of this kind says that
- * something may have changed. */
+/* Two watches share the default route. Then a longer route leads to the second one, and a message of this kind says
+ * that something may have changed. */
 static void expect_longer_route_found(uint8_t family, const struct message *message, bool is_late)
 {
     set_default_routes();
@@ -643,6 +649,38 @@ TEST(in_a_storm_each_watch_is_looked_at)
     assert_true(SCRunLoopPerform(loop, 0) >= 0); /* a round: it ends, although the messages do not */
     for (size_t i = 0; i < WATCHES; i++)
         assert_in_range(watched[i].given, 1, 16);
+}
+
+/* ---- Owners ----------------------------------------------------------------------------------------------------- */
+
+TEST(a_path_that_its_owner_does_not_take_is_found_again)
+{
+    set_default_routes();
+    struct watched *which = watch(AF_INET, 0, 1);
+    settle();
+    which->given = 0;
+    which->refuses = true;
+    monitor_evaluate_again(loop, &which->watch);
+    assert_true(atomic_load(&which->watch.outdated)); /* so the owner does not take a path that is being found now */
+    perform();
+    assert_int_equal(which->given, 2);
+}
+
+/* Another loop has set its path, which can be newer than the share. */
+TEST(an_outdated_watch_takes_no_share)
+{
+    const struct message message = { .kind = MESSAGE_ROUTE, .route = { .family = AF_INET, .table = RT_TABLE_MAIN } };
+
+    set_default_routes();
+    watch(AF_INET, 0, 1);
+    struct watched *which = watch(AF_INET, 1, 1);
+    settle();
+    for (int i = 0; i < 2; i++) {
+        atomic_store(&which->watch.outdated, i == 1);
+        assert_true(simulated_send(&message));
+        perform();
+        assert_int_equal(which->is_copy, i == 0);
+    }
 }
 
 /* ---- The filter ------------------------------------------------------------------------------------------------- */
