@@ -2,7 +2,7 @@
 /*
  * Targets for the accepted TCP connections of one listening address. The clients are in another network namespace, each
  * with an address of its own. Measured is a better default route that comes and goes, the default route that goes and
- * comes, the link of another program, and a rule for the port of one client: the queries, and the time until all
+ * comes, and a rule for the port of one client: the queries, and the time until all
  * callbacks are made. The reference is as many calls of the callback, in random order.
  */
 #include <arpa/inet.h>
@@ -324,20 +324,6 @@ static bool measure_route(const struct bench *bench, bool better)
            within;
 }
 
-/* The link of a container, say, comes and goes. */
-static bool count_link_queries(const struct bench *bench)
-{
-    const unsigned long before = watched_queries(bench->watched);
-
-    bench_check(writer_link_add_pair(bench->writer, "e", "f"), "veth pair");
-    (void)watched_settle(bench->watched, 0);
-    bench_check(writer_link_up(bench->writer, writer_index("e"), true), "e up");
-    (void)watched_settle(bench->watched, 0);
-    bench_check(writer_link_delete(bench->writer, writer_index("e")), "delete e");
-    (void)watched_settle(bench->watched, 0);
-    return report(bench, "another link, queries", "queries", (double)(watched_queries(bench->watched) - before), 0);
-}
-
 /* Returns the time for a query. */
 static double measure_batches(unsigned count)
 {
@@ -387,7 +373,6 @@ static bool measure(struct writer *writer, const struct family *family, int here
     watched_schedule(&watched, true);
     within = measure_route(&bench, false);
     within = measure_route(&bench, true) && within;
-    within = count_link_queries(&bench) && within;
     within = measure_rule(&bench) && within;
     watched_unschedule(&watched);
     watched_release(&watched);

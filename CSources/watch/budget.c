@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processor time of sweeps. A program that has been idle sweeps at once, and one on a host where links come and go all
- * the time never spends more than its share.
+ * The processor time of sweeps. A program that has been idle sweeps at once, and one on a host where links come and go
+ * all the time never spends more than its share.
  *
  * What this file must never do: count the time of what a message marks. That is never late.
  */

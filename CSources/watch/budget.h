@@ -2,8 +2,8 @@
 #ifndef REACHABILITY_BUDGET_H
 #define REACHABILITY_BUDGET_H
 
-/* The processor time of a monitor's sweeps: a part of the time that passes, and some of it can be saved. Only the thread
- * that drives the loop uses it. */
+/* The processor time of a monitor's sweeps: a part of the time that passes, and some of it can be saved. Only the
+ * thread that drives the loop uses it. */
 
 #include <stdint.h>
 

@@ -28,8 +28,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "support/limits.h"
 #include "support/fake_sysfs.h"
+#include "support/limits.h"
 #include "support/test.h"
 
 static void begin(void)

@@ -43,7 +43,7 @@ TEST(a_failed_query_is_retried_though_others_succeed)
     struct watcher watcher;
 
     namespace_ip("route add 203.0.113.0/24 via 192.0.2.1"); /* another route: the targets do not share */
-    watcher_start(&watcher, expect_target("203.0.113.2")); /* it is queried first: the default route is for all */
+    watcher_start(&watcher, expect_target("203.0.113.2"));  /* it is queried first: the default route is for all */
     SCOPED_TARGET other = expect_target("198.51.100.1");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     assert_int_equal(watcher_pass(&watcher), 0);

@@ -2,8 +2,8 @@
 #ifndef TESTS_LIMITS_H
 #define TESTS_LIMITS_H
 
-/* The counts that tests expect: queries, wake-ups, bytes, calls. They are today's costs. Lower one when a cost falls. Raise
- * one only with a reason beside it. */
+/* The counts that tests expect: queries, wake-ups, bytes, calls. They are today's costs. Lower one when a cost falls.
+ * Raise one only with a reason beside it. */
 
 /* ---- watch ------------------------------------------------------------------------------------------------------ */
 
@@ -15,8 +15,8 @@ enum {
     RULE_QUERIES = 1,     /* each of many while there is another rule, when their route goes */
     DEFAULT_QUERIES = 24, /* many targets on the default path */
 
-    /* The same for the change of an interface: the first look, the second one, and a sweep each. IPv6 targets and those that
-     * cannot share are queried singly. */
+    /* The same for the change of an interface: the first look, the second one, and a sweep each. IPv6 targets and those
+     * that cannot share are queried singly. */
     SWEPT_QUERIES = 4 * QUERIES,
 
     /* Bytes of a target. */

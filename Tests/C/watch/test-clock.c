@@ -275,8 +275,8 @@ TEST_EACH(a_route_is, expiries)
 
 /* ---- Routes whose lifetime can change --------------------------------------------------------------------------- */
 
-/* The monitor looks at every such route, once every 5 s: a plain query and one for the lifetime. All targets behind it get
- * the result. */
+/* The monitor looks at every such route, once every 5 s: a plain query and one for the lifetime. All targets behind it
+ * get the result. */
 #define LOOK_QUERIES 2
 
 #define MANY 50

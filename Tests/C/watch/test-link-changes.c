@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes of links, with many targets. A change costs queries at once only for the targets that it can affect, and these
- * get their new flags. Sweeps have time without a limit, or none. */
+/* Changes of links, with many targets. A change costs queries at once only for the targets that it can affect, and
+ * these get their new flags. Sweeps have time without a limit, or none. */
 #include "kernel/rtnetlink.h"
 #include "support/crowd.h"
 #include "support/limits.h"
