@@ -325,7 +325,7 @@ TEST(after_the_last_of_many_messages_there_is_a_second_look)
     set_default_routes();
     struct watched *which = watch(AF_INET, 0, 1);
     settle();
-    for (unsigned i = 0; i < 51; i++) {
+    for (unsigned i = 0; i < 50; i++) {
         send_link(33);
         perform_for(MILLISECOND);
     }
