@@ -683,6 +683,37 @@ TEST(an_outdated_watch_takes_no_share)
     }
 }
 
+/* ---- Refusals --------------------------------------------------------------------------------------------------- */
+
+static unsigned count_queries(struct watched *which)
+{
+    simulated.queries = 0;
+    monitor_evaluate_again(loop, &which->watch);
+    perform();
+    return simulated.queries;
+}
+
+/* That no route leads to a pair does not say whether its local address is there. */
+TEST(a_refusal_of_the_route_is_the_whole_path_of_a_plain_watch_only)
+{
+    const struct question question = { .destination = address_of(AF_INET, 1, 1), .local = address_of(AF_INET, 0, 9) };
+    struct watched *address = watch(AF_INET, 0, 1), *pair = &watched[count++];
+
+    pair->watch = (struct path_watch){ .type = &type,
+                                       .can_share = true,
+                                       .questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone) };
+    assert_non_null(pair->watch.questions);
+    counted_init(&pair->counted, free_nothing);
+    assert_int_equal(monitor_watch(loop, netns, &pair->watch), 0);
+    settle();
+    assert_int_equal(count_queries(address), 1);
+    assert_int_equal(count_queries(pair), 2);
+    monitor_unwatch(loop, &pair->watch);
+    questions_release(pair->watch.questions);
+    pair->watch.questions = NULL;
+    count--;
+}
+
 /* ---- The filter ------------------------------------------------------------------------------------------------- */
 
 TEST(messages_about_a_new_address_pass_the_filter)
