@@ -104,8 +104,8 @@ FINDERS  = $(PC_FILES:%=$(LIBDIR)/pkgconfig/%) $(CMAKE:%=$(LIBDIR)/cmake/libreac
 STATIC   = $(BUILD)/libreachability.a
 
 # Test programs are Tests/C/FLOOR/test-NOUN.c. The pure ones link a part of Tests/C/support (PURE_SHARED), the others all of it,
-# but for faults.c, socket_faults.c, one_thread.c and simulated_kernel.c. All link an archive in which hidden symbols are visible. Benchmarks link
-# the static library, and share the tests' netlink writer and resolver.
+# but for faults.c, socket_faults.c, one_thread.c and simulated_kernel.c. All link an archive in which hidden symbols are visible.
+# Benchmarks link the static library, and share the tests' netlink writer and resolver.
 TESTED        = $(BUILD)/objects/libreachability.a
 TEST_SOURCES  = $(sort $(wildcard Tests/C/*/test-*.c))
 TESTS         = $(addprefix $(BUILD)/tests/,$(notdir $(TEST_SOURCES:.c=)))

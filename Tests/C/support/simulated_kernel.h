@@ -4,8 +4,8 @@
 
 /*
  * A small kernel under a real monitor: routes of both families, in the tables of some rules; gateways that do not
- * respond and hide IPv6 routes; carriers, nexthop objects, ends of routes. It changes routes silently where Linux does. It
- * can announce a change before it makes it, and late. It applies the monitor's filter. The clock is its own.
+ * respond and hide IPv6 routes; carriers, nexthop objects, ends of routes. It changes routes silently where Linux does.
+ * It can announce a change before it makes it, and late. It applies the monitor's filter. The clock is its own.
  *
  * The functions of kernel/ and route/ that a monitor calls are wrapped at link time: SIMULATED_KERNEL in the Makefile.
  */

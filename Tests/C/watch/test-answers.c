@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which answers a change makes stale, in which order they are queried, and until when their lengths count. No kernel. */
+/* Which answers a change makes stale, in which order they are queried, until when their lengths count. No kernel. */
 #include "base/clock.h"
 #include "route/evaluate.h"
 #include "support/literal.h"

@@ -291,7 +291,7 @@ TEST_EACH(routes_for_packets_from_a_prefix, source_rows)
     assert_int_equal(find("2001:db8::9", 7, 64) != NULL, row->shared);
 }
 
-/* Without a gateway that responds, the kernel uses the longest prefix again, which can be another one for each watch. */
+/* If no gateway responds, the kernel uses the longest prefix again, which can be another one for each watch. */
 static const struct gateway_row {
     const char *name, *destination, *gateway;
     uint16_t state;

@@ -19,6 +19,7 @@ static struct watched {
     struct path_watch watch;
     struct simulated_answer path;
     unsigned given;
+    bool is_copy, refuses; /* the last path; the next one */
 } watched[WATCHES];
 
 static void free_nothing(struct counted *counted)
@@ -42,7 +43,12 @@ static bool accept_path(struct path_watch *watch, const struct path *path)
 
     which->path = (struct simulated_answer){ .index = path->index, .gateway = path->gateway };
     which->given++;
-    return true;
+    which->is_copy = simulated.asked == 0;
+    simulated.asked = 0;
+    if (!which->refuses)
+        return true;
+    which->refuses = false;
+    return false;
 }
 
 /* Of a network target. */
@@ -324,7 +330,7 @@ TEST(after_the_last_of_many_messages_there_is_a_second_look)
     set_default_routes();
     struct watched *which = watch(AF_INET, 0, 1);
     settle();
-    for (unsigned i = 0; i < 51; i++) {
+    for (unsigned i = 0; i < 50; i++) {
         send_link(33);
         perform_for(MILLISECOND);
     }
@@ -364,8 +370,8 @@ TEST(there_is_no_third_look)
 
 /* ---- What can bring a longer route ------------------------------------------------------------------------------ */
 
-/* Two watches share the default route. Then a longer route leads to the second one, and a message of this kind says that
- * something may have changed. */
+/* Two watches share the default route. Then a longer route leads to the second one, and a message of this kind says
+ * that something may have changed. */
 static void expect_longer_route_found(uint8_t family, const struct message *message, bool is_late)
 {
     set_default_routes();
@@ -473,10 +479,9 @@ TEST(after_carriers_were_switched_off_a_link_brings_no_longer_ipv4_route)
 
 static void send_neighbour(uint32_t index, uint16_t state)
 {
-    const struct message message = {
-        .kind = MESSAGE_NEIGHBOUR,
-        .neighbour = { .index = index, .address = simulated_gateway(AF_INET6, 1), .state = state }
-    };
+    const struct message message = { .kind = MESSAGE_NEIGHBOUR,
+                                     .neighbour = {
+                                         .index = index, .address = simulated_gateway(AF_INET6, 1), .state = state } };
 
     simulated.now.failed[1][simulated_place(index)][1] = state == NUD_FAILED;
     assert_true(simulated_send(&message));
@@ -501,6 +506,51 @@ TEST(a_longer_route_comes_with_a_gateway_that_responds)
     send_neighbour(2, NUD_REACHABLE);
     assert_int_equal(which->path.index, 2);
 }
+
+/* ---- Lost messages ---------------------------------------------------------------------------------------------- */
+
+TEST(a_gateway_that_failed_among_lost_messages_responds)
+{
+    set_default_routes();
+    set_route(2, AF_INET6, 1, 1, 128, 2);
+    simulated.now.routes[2].gateway = 1;
+    struct watched *which = watch(AF_INET6, 1, 1);
+    settle();
+    send_neighbour(2, NUD_REACHABLE); /* the first message counts */
+    simulated.now.failed[1][1][1] = true;
+    simulated_lose();
+    settle();
+    assert_int_equal(which->path.index, 1);
+    send_neighbour(2, NUD_REACHABLE);
+    assert_int_equal(which->path.index, 2);
+}
+
+static void expect_rules_read_again(void)
+{
+    const struct shares *const shares = &watched[0].watch.monitor->shares;
+
+    perform();
+    assert_int_equal(shares->sharing, simulated.has_rules ? SHARING_PLAIN_IPV4 : SHARING_ALL);
+}
+
+TEST(rules_are_read_again_when_one_has_changed_or_messages_were_lost)
+{
+    const struct message message = { .kind = MESSAGE_RULE };
+
+    set_default_routes();
+    watch(AF_INET, 0, 1);
+    watch(AF_INET, 1, 1);
+    settle();
+    expect_rules_read_again();
+    simulated.has_rules = true;
+    assert_true(simulated_send(&message));
+    expect_rules_read_again();
+    simulated.has_rules = false;
+    simulated_lose();
+    expect_rules_read_again();
+}
+
+/* ---- Routes that are late, or refuse ---------------------------------------------------------------------------- */
 
 /* On Linux 6.18, the message comes before look-ups find the route. */
 TEST(a_new_ipv6_route_is_looked_for_twice)
@@ -604,6 +654,69 @@ TEST(in_a_storm_each_watch_is_looked_at)
     assert_true(SCRunLoopPerform(loop, 0) >= 0); /* a round: it ends, although the messages do not */
     for (size_t i = 0; i < WATCHES; i++)
         assert_in_range(watched[i].given, 1, 16);
+}
+
+/* ---- Owners ----------------------------------------------------------------------------------------------------- */
+
+TEST(a_path_that_its_owner_does_not_take_is_found_again)
+{
+    set_default_routes();
+    struct watched *which = watch(AF_INET, 0, 1);
+    settle();
+    which->given = 0;
+    which->refuses = true;
+    monitor_evaluate_again(loop, &which->watch);
+    assert_true(atomic_load(&which->watch.outdated)); /* so the owner does not take a path that is being found now */
+    perform();
+    assert_int_equal(which->given, 2);
+}
+
+/* Another loop has set its path, which can be newer than the share. */
+TEST(an_outdated_watch_takes_no_share)
+{
+    const struct message message = { .kind = MESSAGE_ROUTE, .route = { .family = AF_INET, .table = RT_TABLE_MAIN } };
+
+    set_default_routes();
+    watch(AF_INET, 0, 1);
+    struct watched *which = watch(AF_INET, 1, 1);
+    settle();
+    for (int i = 0; i < 2; i++) {
+        atomic_store(&which->watch.outdated, i == 1);
+        assert_true(simulated_send(&message));
+        perform();
+        assert_int_equal(which->is_copy, i == 0);
+    }
+}
+
+/* ---- Refusals --------------------------------------------------------------------------------------------------- */
+
+static unsigned count_queries(struct watched *which)
+{
+    simulated.queries = 0;
+    monitor_evaluate_again(loop, &which->watch);
+    perform();
+    return simulated.queries;
+}
+
+/* That no route leads to a pair does not say whether its local address is there. */
+TEST(a_refusal_of_the_route_is_the_whole_path_of_a_plain_watch_only)
+{
+    const struct question question = { .destination = address_of(AF_INET, 1, 1), .local = address_of(AF_INET, 0, 9) };
+    struct watched *address = watch(AF_INET, 0, 1), *pair = &watched[count++];
+
+    pair->watch = (struct path_watch){ .type = &type,
+                                       .can_share = true,
+                                       .questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone) };
+    assert_non_null(pair->watch.questions);
+    counted_init(&pair->counted, free_nothing);
+    assert_int_equal(monitor_watch(loop, netns, &pair->watch), 0);
+    settle();
+    assert_int_equal(count_queries(address), 1);
+    assert_int_equal(count_queries(pair), 2);
+    monitor_unwatch(loop, &pair->watch);
+    questions_release(pair->watch.questions);
+    pair->watch.questions = NULL;
+    count--;
 }
 
 /* ---- The filter ------------------------------------------------------------------------------------------------- */
