@@ -296,10 +296,8 @@ int network_path_query(struct netns *netns, const struct questions *questions, s
     struct dependencies ignored;
     int error = ENOBUFS;
 
-    for (int tries = 0; tries < SEARCHES && error == ENOBUFS; tries++) {
-        round_cache_clear(&cache);
+    for (int tries = 0; tries < SEARCHES && error == ENOBUFS; tries++)
         error = find_over_netlink(netns, &cache, questions, ret);
-    }
     if (error == NETLINK_DENIED)
         error = network_path_find(NULL, netns, &cache, questions, ret, &ignored);
     if (error == 0)
