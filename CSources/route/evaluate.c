@@ -199,7 +199,7 @@ static int evaluate_question(struct route_query *query, struct path *ret)
     bool open;
     int error;
 
-    if (question_is_local_wifi(query->question) && !query->rtnetlink->is_udp) {
+    if (question_is_local_wifi(query->question) && !rtnetlink_is_udp(query->rtnetlink)) {
         find_local_wifi(query, ret);
         return 0;
     }
@@ -237,7 +237,8 @@ int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, c
         *ret = path_unreachable(questions->reason);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
-        struct route_query query = route_query_make(rtnetlink, cache, question, rtnetlink->is_udp ? 0 : extras);
+        struct route_query query = route_query_make(rtnetlink, cache, question,
+                                                    rtnetlink_is_udp(rtnetlink) ? 0 : extras);
         struct path other, *path = i == 0 ? ret : &other;
         int error;
 
@@ -255,7 +256,7 @@ int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, c
     }
     /* Of all paths: later another path can be the best. */
     ret->dependencies = dependencies;
-    if (rtnetlink->is_udp) {
+    if (rtnetlink_is_udp(rtnetlink)) {
         ret->evidence = kSCNetworkReachabilityEvidenceSocket;
         ret->flow = is_of_another_protocol(questions) ? kSCNetworkReachabilityFlowIncomplete : 0;
     }
