@@ -19,7 +19,6 @@
 #include "base/text.h"
 #include "kernel/device.h"
 #include "kernel/link_alias.h"
-#include "kernel/udp_route.h"
 #include "pure/path.h"
 
 #define DRAIN_LIMIT 1024  /* datagrams in one call, so that many events do not delay deliveries without end */
@@ -410,8 +409,8 @@ int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *req
     struct message reply;
     int error;
 
-    if (rtnetlink->is_udp)
-        return udp_route_query(rtnetlink, request, ret);
+    if (rtnetlink_is_udp(rtnetlink))
+        return rtnetlink->query_udp(rtnetlink, request, ret);
     if (rtnetlink->batch != NULL && query_batch_take(rtnetlink->batch, request, &reply))
         error = reply.kind == MESSAGE_ERROR ? reply.error : 0;
     else

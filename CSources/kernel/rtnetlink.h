@@ -40,7 +40,6 @@ struct rtnetlink {
     struct netlink events, requests;
     struct link_table links;
     bool barrier;        /* see rtnetlink_set_barrier */
-    bool is_udp;         /* netlink is denied: UDP sockets reply to queries, `requests` is one for ioctls */
     bool groups_refused; /* a sandbox refuses some groups, so not every change sends us a message */
     enum source_routes source_routes;
 
@@ -52,6 +51,9 @@ struct rtnetlink {
     uid_t udp_user;        /* who opened it */
 
     const struct netns_handle *netns; /* of the sockets */
+
+    /* Replies to queries where netlink is denied; `requests` is then a UDP socket for ioctls. NULL: the kernel does. */
+    int (*query_udp)(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 
     void *buffer;
     struct query_batch *batch;      /* NULL: there was none so far */
@@ -76,8 +78,10 @@ enum rtnetlink_scope {
 int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, const struct netns_handle *netns);
 void rtnetlink_close(struct rtnetlink *rtnetlink);
 
-/* The same where netlink is denied, for queries alone: see udp_route_query. */
-int rtnetlink_open_udp(struct rtnetlink *ret, const struct netns_handle *netns);
+static inline bool rtnetlink_is_udp(const struct rtnetlink *rtnetlink)
+{
+    return rtnetlink->query_udp != NULL;
+}
 
 /* Queries are for the packets of this user (process_user) from now on: policy rules can select by user. Call it before
  * the queries of an evaluation or a round. Returns whether it is another user than before, so that all paths are

@@ -107,18 +107,6 @@ int udp_route_choose_source(struct rtnetlink *rtnetlink, const struct route_requ
 
 /* ---- In place of netlink ---------------------------------------------------------------------------------------- */
 
-int rtnetlink_open_udp(struct rtnetlink *ret, const struct netns_handle *netns)
-{
-    int error;
-
-    *ret = RTNETLINK_CLOSED;
-    ret->netns = netns;
-    ret->is_udp = ret->groups_refused = true;
-    ret->source_routes = SOURCE_ROUTES_NONE; /* the socket's packets use them */
-    error = udp_socket_open(netns, AF_INET, &ret->requests.socket);
-    return error == EAFNOSUPPORT ? udp_socket_open(netns, AF_INET6, &ret->requests.socket) : error;
-}
-
 /* To bind to an interface needs no privilege since Linux 5.7. If a sandbox refuses to bind to the address, which is
  * known to be local, the result ignores rules for the source. */
 static int prepare_socket(struct rtnetlink *rtnetlink, int fd, const struct route_request *request)
@@ -198,7 +186,7 @@ static int check_local_address(const struct netns_handle *netns, const struct ad
     return error;
 }
 
-int udp_route_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+static int query_udp(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     const struct address *const to = &request->destination;
     struct route route = { .family = to->family, .oif = request->oif };
@@ -224,5 +212,18 @@ int udp_route_query(struct rtnetlink *rtnetlink, const struct route_request *req
     }
     *ret = route;
     return 0;
+}
+
+int udp_route_open(struct rtnetlink *ret, const struct netns_handle *netns)
+{
+    int error;
+
+    *ret = RTNETLINK_CLOSED;
+    ret->netns = netns;
+    ret->query_udp = query_udp;
+    ret->groups_refused = true;
+    ret->source_routes = SOURCE_ROUTES_NONE; /* the socket's packets use them */
+    error = udp_socket_open(netns, AF_INET, &ret->requests.socket);
+    return error == EAFNOSUPPORT ? udp_socket_open(netns, AF_INET6, &ret->requests.socket) : error;
 }
 #endif

@@ -27,8 +27,9 @@ int udp_route_find(struct rtnetlink *rtnetlink, const struct route_request *requ
  * source-specific. AF_UNSPEC: connect(2) finds no route either, or a sandbox refuses it. Returns as above. */
 int udp_route_choose_source(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret);
 
-/* rtnetlink_query where netlink is denied. connect(2) shows whether there is a route, whether it is local, broadcast or
- * multicast, and the source address; not the prefix, and neither gateway nor interface nor carrier. */
-int udp_route_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
+/* Opens sockets for queries where netlink is denied. connect(2) of a UDP socket shows whether there is a route, whether
+ * it is local, broadcast or multicast, and the source address; not the prefix, and neither gateway nor interface nor
+ * carrier. Returns 0 or an errno. */
+int udp_route_open(struct rtnetlink *ret, const struct netns_handle *netns);
 
 #endif

@@ -49,7 +49,7 @@ static void evaluate_over_link(struct route_query *query, const struct route *ro
 {
     const bool chosen = query->question->local.family != AF_UNSPEC;
 
-    if (query->rtnetlink->is_udp) {
+    if (rtnetlink_is_udp(query->rtnetlink)) {
         evaluate_socket(query, route, chosen, ret);
     } else {
         path_evaluate(&query->request.destination, chosen, route, link, ret);
@@ -163,7 +163,7 @@ static int evaluate_and_follow(struct route_query *query, const struct route *ro
     struct tunnel tunnel;
 
     evaluate_over_link(query, route, link, ret);
-    if (link == NULL || path_rank(ret) == 0 || query->rtnetlink->is_udp)
+    if (link == NULL || path_rank(ret) == 0 || rtnetlink_is_udp(query->rtnetlink))
         return 0;
     if (link->tunnel.remote.family == AF_UNSPEC || query->depth == 0)
         return 0;
@@ -221,7 +221,8 @@ int address_path_from_match(struct route_query *query, struct route *match, stru
 {
     struct route_legs legs;
 
-    if (match->legs == NULL && match->oif == 0 && !query->rtnetlink->is_udp) /* a nexthop object hides the interface */
+    if (match->legs == NULL && match->oif == 0 &&
+        !rtnetlink_is_udp(query->rtnetlink)) /* a nexthop object hides the interface */
         return address_path_plain(query, ret);
     if (match->legs == NULL)
         return evaluate_and_follow(query, match, ret);

@@ -199,7 +199,7 @@ static int evaluate_question(struct route_query *query, struct path *ret)
     bool open;
     int error;
 
-    if (question_is_local_wifi(query->question) && !query->rtnetlink->is_udp) {
+    if (question_is_local_wifi(query->question) && !rtnetlink_is_udp(query->rtnetlink)) {
         find_local_wifi(query, ret);
         return 0;
     }
@@ -209,8 +209,7 @@ static int evaluate_question(struct route_query *query, struct path *ret)
     if (query->question->destination.family == AF_UNSPEC)
         return find_default_path(query, ret);
     error = address_path_find(query, ret);
-    return error == 0 && (query->extras & QUERY_FLOW) != 0 && !query->rtnetlink->is_udp ? flow_path_find(query, ret)
-                                                                                        : error;
+    return error == 0 && (query->extras & QUERY_FLOW) != 0 ? flow_path_find(query, ret) : error;
 }
 
 bool evaluate_may_wait(const struct questions *questions)
@@ -238,7 +237,8 @@ int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, c
         *ret = path_unreachable(questions->reason);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
-        struct route_query query = route_query_make(rtnetlink, cache, question, extras);
+        struct route_query query = route_query_make(rtnetlink, cache, question,
+                                                    rtnetlink_is_udp(rtnetlink) ? 0 : extras);
         struct path other, *path = i == 0 ? ret : &other;
         int error;
 
@@ -256,7 +256,7 @@ int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, c
     }
     /* Of all paths: later another path can be the best. */
     ret->dependencies = dependencies;
-    if (rtnetlink->is_udp) {
+    if (rtnetlink_is_udp(rtnetlink)) {
         ret->evidence = kSCNetworkReachabilityEvidenceSocket;
         ret->flow = is_of_another_protocol(questions) ? kSCNetworkReachabilityFlowIncomplete : 0;
     }

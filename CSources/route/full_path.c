@@ -98,7 +98,8 @@ static int learn_link(struct rtnetlink *rtnetlink, struct netns *netns, uint32_t
     return 0;
 }
 
-/* Where link messages cannot be received, the shared link table keeps nothing that was learned: a link stays unknown. */
+/* Where link messages cannot be received, the shared link table keeps nothing that was learned: a link stays
+ * unknown. */
 int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
                        const struct questions *questions, unsigned extras, struct path *ret)
 {

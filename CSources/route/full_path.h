@@ -8,8 +8,8 @@
 #include "route/evaluate.h"
 #include "route/netns.h"
 
-/* For a monitor, over its socket and with its link table; `rtnetlink` NULL: over the socket that the namespace's targets
- * share. Returns 0, NETLINK_DENIED or an errno. */
+/* For a monitor, over its socket and with its link table; `rtnetlink` NULL: over the socket that the namespace's
+ * targets share. Returns 0, NETLINK_DENIED or an errno. */
 int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
                        const struct questions *questions, unsigned extras, struct path *ret);
 

@@ -61,17 +61,16 @@ struct network_search {
 static int evaluate_one(struct network_search *search, const struct question *question, struct path *ret)
 {
     const unsigned extras = QUERY_EXPIRY | QUERY_SOURCE;
-    struct shared_socket *const shared = netns_socket(search->netns);
     struct questions *questions = questions_create(question, 1, kSCNetworkReachabilityReasonNone);
     int error = questions == NULL ? ENOMEM : 0;
 
     if (error == 0 && search->rtnetlink == NULL)
-        error = shared_socket_evaluate_in_round(shared, search->cache, questions, extras, ret);
+        error = shared_socket_evaluate_in_round(netns_socket(search->netns), search->cache, questions, extras, ret);
     else if (error == 0)
         error = full_path_evaluate(search->rtnetlink, search->netns, search->cache, questions, extras, ret);
     questions_release(questions);
-    if (error == 0 && search->rtnetlink != NULL)
-        error = shared_socket_learn_types(shared, ret);
+    if (error == 0 && search->rtnetlink != NULL && (ret->type_unknown || ret->unknown_carrier != 0))
+        error = shared_socket_learn_types(netns_socket(search->netns), ret);
     if (error != 0)
         return error;
     dependencies_add(&search->dependencies, &ret->dependencies);
@@ -291,10 +290,8 @@ int network_path_query(struct netns *netns, const struct questions *questions, s
     struct dependencies ignored;
     int error = ENOBUFS;
 
-    for (int tries = 0; tries < SEARCHES && error == ENOBUFS; tries++) {
-        round_cache_end(&cache);
+    for (int tries = 0; tries < SEARCHES && error == ENOBUFS; tries++)
         error = find_over_netlink(netns, &cache, questions, ret);
-    }
     if (error == NETLINK_DENIED)
         error = network_path_find(NULL, netns, &cache, questions, ret, &ignored);
     if (error == 0)

@@ -53,7 +53,7 @@ static const struct link *find_complete_link(struct route_query *query, uint32_t
 
     if (link != NULL && link->complete)
         return link;
-    if (!query->rtnetlink->is_udp)
+    if (!rtnetlink_is_udp(query->rtnetlink))
         query->unknown_link = index;
     return NULL;
 }
@@ -199,7 +199,7 @@ static int query_route(struct route_query *query, bool fib_match, struct route *
 
     query->request.fib_match = fib_match;
     error = rtnetlink_query(query->rtnetlink, &query->request, ret);
-    if (query->rtnetlink->is_udp) /* that is what the socket does */
+    if (rtnetlink_is_udp(query->rtnetlink)) /* that is what the socket does */
         return error;
     if (needs_source(&query->request, error))
         return query_with_source(query, error, ret);
@@ -381,7 +381,7 @@ int route_query_begin(struct route_query *query, bool *ret_open, struct path *re
     query->request.destination = question->destination;
     query->request.source = question->local;
     *ret_open = question_choose_interface(question, named, &query->request.oif, ret) &&
-                (!query->rtnetlink->is_udp || interface_is_usable(query, ret));
+                (!rtnetlink_is_udp(query->rtnetlink) || interface_is_usable(query, ret));
     if (!*ret_open)
         return 0;
     if (question->local.family != AF_UNSPEC)

@@ -13,6 +13,7 @@
 #include "kernel/device.h"
 #include "kernel/dumps.h"
 #include "kernel/link_alias.h"
+#include "kernel/udp_route.h"
 
 /* ---- The socket ------------------------------------------------------------------------------------------------- */
 
@@ -87,7 +88,7 @@ static int evaluate_apart(const struct shared_socket *shared, bool udp, struct r
                           const struct questions *questions, unsigned extras, struct path *ret)
 {
     struct rtnetlink rtnetlink;
-    int error = udp ? rtnetlink_open_udp(&rtnetlink, shared->netns)
+    int error = udp ? udp_route_open(&rtnetlink, shared->netns)
                     : rtnetlink_open(&rtnetlink, RTNETLINK_LINKS, shared->netns);
 
     if (error != 0)
@@ -246,7 +247,7 @@ uint32_t shared_socket_link_index(struct shared_socket *shared, const char *name
     if (can_query)
         (void)rtnetlink_link_index(&shared->rtnetlink, name, &index);
     pthread_mutex_unlock(&shared->lock);
-    if (can_query || rtnetlink_open_udp(&udp, shared->netns) != 0)
+    if (can_query || udp_route_open(&udp, shared->netns) != 0)
         return index;
     (void)rtnetlink_link_index(&udp, name, &index);
     rtnetlink_close(&udp);
