@@ -68,7 +68,7 @@ void rtnetlink_close(struct rtnetlink *rtnetlink)
     netlink_close(&rtnetlink->requests);
     descriptor_close(&rtnetlink->udp);
     link_table_clear(&rtnetlink->links);
-    query_batch_free(rtnetlink->batch);
+    free(rtnetlink->batch);
     free(rtnetlink->buffer);
     rtnetlink->batch = NULL;
     rtnetlink->buffer = NULL;
