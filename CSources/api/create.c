@@ -185,23 +185,6 @@ static bool spec_set_flow(struct target_spec *spec, const SCNetworkReachabilityO
     return true;
 }
 
-/* The kernel of a container is that of its host. Linux before 4.18 ignores protocol and ports in queries, and answers
- * as if no rule selected by them. Returns 0 or an errno. */
-static int check_kernel(const struct target_spec *spec)
-{
-    struct utsname system;
-    char *end;
-    unsigned long major, minor;
-
-    if (spec->questions[0].flow.protocol == 0)
-        return 0;
-    if (uname(&system) != 0)
-        return errno;
-    major = strtoul(system.release, &end, 10);
-    minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
-    return major > 4 || (major == 4 && minor >= 18) ? 0 : ENOTSUP;
-}
-
 /* ---- Options ---------------------------------------------------------------------------------------------------- */
 
 #define KNOWN_OPTIONS \
@@ -266,17 +249,34 @@ static SCNetworkReachabilityRef refuse_arguments(void)
     return NULL;
 }
 
+/* The kernel of a container is that of its host. Linux before 4.18 ignores protocol and ports in queries, and answers
+ * as if no rule selected by them. */
 static SCNetworkReachabilityRef create_on_this_kernel(const struct target_spec *spec)
 {
-    int error = check_kernel(spec);
+    unsigned long major, minor;
+    struct utsname system;
+    char *end;
+    int error = 0;
 
-    if (error == 0 && link_alias_is(spec->questions[0].interface))
+    if (link_alias_is(spec->questions[0].interface))
         error = link_alias_check(spec->questions[0].interface);
     if (error == ENODEV)
         error = error_invalid("interfaceName: the interface or zone has over 15 bytes, and is no alternative name");
-    if (error == 0)
+    if (error != 0) {
+        error_set(error);
+        return NULL;
+    }
+    if (spec->questions[0].flow.protocol == 0)
         return target_create(spec);
-    error_set(error);
+    if (uname(&system) != 0) {
+        error_set(errno);
+        return NULL;
+    }
+    major = strtoul(system.release, &end, 10);
+    minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+    if (major > 4 || (major == 4 && minor >= 18))
+        return target_create(spec);
+    error_set(ENOTSUP);
     return NULL;
 }
 

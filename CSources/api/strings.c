@@ -124,16 +124,6 @@ const char *SCNetworkReachabilityReasonString(SCNetworkReachabilityReason reason
     return reason < sizeof words / sizeof words[0] ? words[reason] : "unknown reason";
 }
 
-int SCError(void)
-{
-    return error_get();
-}
-
-const char *SCErrorDetail(void)
-{
-    return error_get_detail();
-}
-
 /* The text of a known error lasts for ever, unlike that of strerror(3). newlocale(3) does not allocate for "C".
  * strerrordesc_np(3) would need glibc 2.32. */
 static const char *errno_text(int status)

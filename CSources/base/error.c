@@ -24,12 +24,12 @@ int error_invalid(const char *detail)
     return kSCStatusInvalidArgument;
 }
 
-int error_get(void)
+int SCError(void)
 {
     return last_error;
 }
 
-const char *error_get_detail(void)
+const char *SCErrorDetail(void)
 {
     return last_detail != NULL ? last_detail : "";
 }

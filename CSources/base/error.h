@@ -12,10 +12,4 @@ void error_set(int status);
  * uses it, if it sets this status. */
 int error_invalid(const char *detail);
 
-/* Returns the value set last, 0 before the first. */
-int error_get(void);
-
-/* Returns the text for this value, "" if there is none. */
-const char *error_get_detail(void);
-
 #endif

@@ -386,7 +386,7 @@ static int find_best_port(struct link_type_reader *reader, uint32_t master, unsi
     struct link_choice choice = { 0 };
     int error;
 
-    message_put_port_dump(request, master);
+    message_put_link_dump(request, master);
     error = netlink_exchange(&reader->netlink, (struct nlmsghdr *)request, reader->buffer, add_port, &ports);
     if (error == EAGAIN) /* the ports changed during the dump; a message reports that */
         error = 0;

@@ -312,34 +312,28 @@ static bool is_without_source(void *info, const struct route *route)
     return !*found;
 }
 
-static enum source_routes read_source_routes(struct rtnetlink *rtnetlink)
-{
-    const struct first_routes what = { .family = AF_INET6, .table = RT_TABLE_UNSPEC, .datagrams = 8 };
-    enum first_routes_end end = FIRST_ROUTES_CHANGED;
-    bool found = false;
-    struct rules rules;
-    int error = rules_read(rtnetlink, AF_INET6, &rules);
-
-    if (error == 0 && !rules.is_standard)
-        return SOURCE_ROUTES_SOME;
-    if (error == 0)
-        error = first_routes_read(rtnetlink, &what, is_without_source, &found, &end);
-    if (error != 0)
-        return netlink_is_withheld(error) ? SOURCE_ROUTES_UNREAD : SOURCE_ROUTES_UNKNOWN;
-    if (found)
-        return SOURCE_ROUTES_SOME;
-    return end == FIRST_ROUTES_ALL    ? SOURCE_ROUTES_NONE
-           : end == FIRST_ROUTES_MORE ? SOURCE_ROUTES_UNREAD
-                                      : SOURCE_ROUTES_UNKNOWN;
-}
-
 /* Later, messages say so. With RTNETLINK_LINKS none come. */
 enum source_routes source_routes_find(struct rtnetlink *rtnetlink)
 {
-    const bool receives_messages = rtnetlink->events.socket.fd >= 0 && !rtnetlink->groups_refused;
+    const struct first_routes what = { .family = AF_INET6, .table = RT_TABLE_UNSPEC, .datagrams = 8 };
+    enum first_routes_end end = FIRST_ROUTES_CHANGED;
+    enum source_routes *ret = &rtnetlink->source_routes;
+    bool found = false;
+    struct rules rules;
+    int error;
 
-    if (receives_messages && rtnetlink->source_routes == SOURCE_ROUTES_UNKNOWN)
-        rtnetlink->source_routes = read_source_routes(rtnetlink);
-    return rtnetlink->source_routes;
+    if (rtnetlink->events.socket.fd < 0 || rtnetlink->groups_refused || *ret != SOURCE_ROUTES_UNKNOWN)
+        return *ret;
+    error = rules_read(rtnetlink, AF_INET6, &rules);
+    found = error == 0 && !rules.is_standard;
+    if (error == 0 && !found)
+        error = first_routes_read(rtnetlink, &what, is_without_source, &found, &end);
+    if (found)
+        *ret = SOURCE_ROUTES_SOME;
+    else if (netlink_is_withheld(error) || (error == 0 && end == FIRST_ROUTES_MORE))
+        *ret = SOURCE_ROUTES_UNREAD;
+    else if (error == 0 && end == FIRST_ROUTES_ALL)
+        *ret = SOURCE_ROUTES_NONE;
+    return *ret;
 }
 #endif

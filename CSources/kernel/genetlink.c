@@ -45,17 +45,13 @@ struct attribute_walk genetlink_walk(const struct nlmsghdr *message)
 static void compare_family(void *info, const struct nlmsghdr *message)
 {
     const struct family_search *search = info;
-    struct attribute_walk walk = genetlink_walk(message);
-    struct attribute attribute;
+    struct attribute all[CTRL_ATTR_FAMILY_NAME + 1];
     char name[16] = "";
     uint16_t family = 0;
 
-    while (attribute_next(&walk, &attribute)) {
-        if (attribute.type == CTRL_ATTR_FAMILY_NAME)
-            attribute_name(&attribute, name);
-        else if (attribute.type == CTRL_ATTR_FAMILY_ID)
-            attribute_u16(&attribute, &family);
-    }
+    attributes_parse(genetlink_walk(message), all);
+    attribute_name(&all[CTRL_ATTR_FAMILY_NAME], name);
+    attribute_u16(&all[CTRL_ATTR_FAMILY_ID], &family);
     if (strcmp(name, search->name) == 0)
         *search->ret = family;
 }

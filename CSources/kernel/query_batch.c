@@ -29,11 +29,6 @@ struct query_batch *query_batch_create(void)
     return calloc(1, sizeof(struct query_batch));
 }
 
-void query_batch_free(struct query_batch *batch)
-{
-    free(batch);
-}
-
 void query_batch_clear(struct query_batch *batch)
 {
     batch->count = batch->next = 0;

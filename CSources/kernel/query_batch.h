@@ -11,9 +11,8 @@
 
 struct query_batch;
 
-/* NULL: no memory. */
+/* The caller frees it. NULL: no memory. */
 struct query_batch *query_batch_create(void);
-void query_batch_free(struct query_batch *batch); /* NULL: does nothing */
 
 /* Sends the queries, behind the barrier if `barrier`, and reads the replies. Replaces the previous ones.
  * Returns 0, or an errno: then there are no replies. A lost reply is missing, and is no error. */

@@ -68,7 +68,7 @@ void rtnetlink_close(struct rtnetlink *rtnetlink)
     netlink_close(&rtnetlink->requests);
     descriptor_close(&rtnetlink->udp);
     link_table_clear(&rtnetlink->links);
-    query_batch_free(rtnetlink->batch);
+    free(rtnetlink->batch);
     free(rtnetlink->buffer);
     rtnetlink->batch = NULL;
     rtnetlink->buffer = NULL;
@@ -185,7 +185,7 @@ int rtnetlink_read_links(struct rtnetlink *rtnetlink)
 
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++) {
         link_table_clear(&dump.links);
-        message_put_link_dump(request);
+        message_put_link_dump(request, 0);
         error = netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, add_dumped_link,
                                  &dump);
         if (dump.error != 0)

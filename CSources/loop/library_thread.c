@@ -83,7 +83,7 @@ int library_thread_acquire(struct library_thread **ret)
     fresh->era = process_era();
     fresh->users = 1;
     fresh->loop = SCRunLoopCreate();
-    error = fresh->loop == NULL ? error_get() : process_start_thread(run_library_thread, fresh, NULL);
+    error = fresh->loop == NULL ? SCError() : process_start_thread(run_library_thread, fresh, NULL);
     if (error != 0) {
         SCRunLoopRelease(fresh->loop);
         free(fresh);

@@ -322,11 +322,6 @@ struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(con
     return NULL;
 }
 
-uid_t runloop_user(SCRunLoopRef loop)
-{
-    return loop->user;
-}
-
 /* ---- Members ---------------------------------------------------------------------------------------------------- */
 
 void member_init(struct member *member, const struct member_type *type)

@@ -112,7 +112,10 @@ struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(con
                                           const void *key);
 
 /* process_user() when the current pass began, for sources that run. */
-uid_t runloop_user(SCRunLoopRef loop);
+static inline uid_t runloop_user(SCRunLoopRef loop)
+{
+    return loop->user;
+}
 
 /* ---- Members */
 

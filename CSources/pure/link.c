@@ -294,13 +294,6 @@ void link_table_learn(struct link_table *links, const struct link *found, unsign
     (void)link_table_put(links, &learned); /* does not fail: the link is in the table */
 }
 
-/* Whether the link is the same in both tables, and its device cannot change. */
-static bool has_known_device(const struct link *link, const struct link *known)
-{
-    return link->device == DEVICE_UNKNOWN && known->device >= DEVICE_CELLULAR && !known->carried &&
-           link->hardware == known->hardware && strcmp(link->name, known->name) == 0;
-}
-
 bool link_table_take_devices(struct link_table *links, const struct link_table *other, bool takes)
 {
     bool found = false;
@@ -308,14 +301,20 @@ bool link_table_take_devices(struct link_table *links, const struct link_table *
     for (size_t i = 0; i < other->count; i++) {
         const struct link *known = &other->items[i];
         const size_t place = place_of_index(links, known->index);
+        struct link *link;
 
-        if (!place_has_index(links, place, known->index) || !has_known_device(&links->items[place], known))
+        if (!place_has_index(links, place, known->index))
+            continue;
+        link = &links->items[place];
+        /* The link must be the same in both tables, and its device must not change. */
+        if (link->device != DEVICE_UNKNOWN || known->device < DEVICE_CELLULAR || known->carried ||
+            link->hardware != known->hardware || strcmp(link->name, known->name) != 0)
             continue;
         found = true;
         if (!takes)
             break;
-        links->items[place].device = known->device;
-        link_set_type(&links->items[place]);
+        link->device = known->device;
+        link_set_type(link);
     }
     return found;
 }

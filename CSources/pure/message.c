@@ -389,16 +389,12 @@ size_t message_put_barrier(void *buffer, uint32_t sequence)
     return header->nlmsg_len;
 }
 
-size_t message_put_link_dump(void *buffer)
-{
-    return put_link_request(buffer, NLM_F_DUMP, 0, 0)->nlmsg_len;
-}
-
-size_t message_put_port_dump(void *buffer, uint32_t master)
+size_t message_put_link_dump(void *buffer, uint32_t master)
 {
     struct nlmsghdr *header = put_link_request(buffer, NLM_F_DUMP, 0, 0);
 
-    mnl_attr_put_u32(header, IFLA_MASTER, master);
+    if (master != 0)
+        mnl_attr_put_u32(header, IFLA_MASTER, master);
     return header->nlmsg_len;
 }
 

@@ -108,10 +108,9 @@ size_t message_put_route_query(void *buffer, uint32_t sequence, uint32_t user, c
 size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index);
 size_t message_put_barrier(void *buffer, uint32_t sequence);
 
-/* The same, for dumps of links: of all, of those with this master, of those of this kind (an old kernel ignores that).
- * netlink_exchange sets the sequence number. */
-size_t message_put_link_dump(void *buffer);
-size_t message_put_port_dump(void *buffer, uint32_t master);
+/* The same, for dumps of links: of those with this master (0: of all), of those of this kind (an old kernel ignores
+ * that). netlink_exchange sets the sequence number. */
+size_t message_put_link_dump(void *buffer, uint32_t master);
 size_t message_put_kind_dump(void *buffer, const char *kind);
 
 /* The same, for one neighbour. Kernels before 5.0 do not know the request. */

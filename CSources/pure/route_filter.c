@@ -66,6 +66,18 @@ static void pass_if_equal(struct route_filter *filter, uint32_t k)
     end_jump(filter, over);
 }
 
+/* These skip the next instruction if the loaded value is `a`, or one of two. */
+static void skip_next_if(struct route_filter *filter, uint32_t a)
+{
+    add_jump(filter, BPF_JMP | BPF_JEQ, a, 1, 0);
+}
+
+static void skip_next_if_one_of(struct route_filter *filter, uint32_t a, uint32_t b)
+{
+    add_jump(filter, BPF_JMP | BPF_JEQ, a, 2, 0);
+    skip_next_if(filter, b);
+}
+
 static void load_prefix_length(struct route_filter *filter)
 {
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, PREFIX_LENGTH_OFFSET);
@@ -81,9 +93,9 @@ static void load_from_address(struct route_filter *filter, uint32_t word)
     add_instruction(filter, BPF_LD | BPF_W | BPF_IND, PAYLOAD_OFFSET + 4 * word);
 }
 
-/* Stores the address of an IPv6 neighbour as the first and the last address of a prefix. Loads the last
- * word of the address, of IPv4 the only one. The attributes begin where those of a route do, and NDA_DST has the number
- * of RTA_DST. */
+/* Stores the address of an IPv6 neighbour as the first and the last address of a prefix. Loads the last word of the
+ * address, of IPv4 the only one. The attributes begin where those of a route do, and NDA_DST has the number of
+ * RTA_DST. */
 static void load_neighbour(struct route_filter *filter)
 {
     unsigned other_family, end;
@@ -100,7 +112,7 @@ static void load_neighbour(struct route_filter *filter)
     load_from_address(filter, 3);
     end = begin_jump(filter, BPF_JA, 0);
     end_jump(filter, other_family);
-    add_jump(filter, BPF_JMP | BPF_JEQ, AF_INET, 1, 0);
+    skip_next_if(filter, AF_INET);
     drop(filter);
     load_from_address(filter, 0);
     end_jump(filter, end);
@@ -130,8 +142,7 @@ static unsigned add_neighbours(struct route_filter *filter, const struct route_f
     add_instruction(filter, BPF_ST, FIRST); /* the kernel wants all words to be stored on all ways */
     add_instruction(filter, BPF_ST, LAST);
     add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, TYPE_OFFSET); /* BPF loads are big-endian, the header is not */
-    add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_NEWNEIGH), 2, 0);
-    add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_DELNEIGH), 1, 0);
+    skip_next_if_one_of(filter, htons(RTM_NEWNEIGH), htons(RTM_DELNEIGH));
     others = begin_jump(filter, BPF_JA, 0);
     if (count > ROUTE_FILTER_GATEWAYS) {
         add_pass(filter); /* all: what follows is not reached */
@@ -141,17 +152,16 @@ static unsigned add_neighbours(struct route_filter *filter, const struct route_f
     pass_gateways(filter, gateways, count, true);
     add_instruction(filter, BPF_MISC | BPF_TAX, 0);
     add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, NEIGHBOUR_STATE_OFFSET);
-    add_jump(filter, BPF_JMP | BPF_JEQ, htons(NUD_FAILED), 1, 0);
+    skip_next_if(filter, htons(NUD_FAILED));
     other_states = begin_jump(filter, BPF_JA, 0); /* a conditional jump is not long enough */
     add_instruction(filter, BPF_MISC | BPF_TXA, 0);
     pass_gateways(filter, gateways, count, false);
     drop(filter);
     end_jump(filter, other_states);
-    add_jump(filter, BPF_JMP | BPF_JEQ, htons(NUD_STALE), 2, 0);
-    add_jump(filter, BPF_JMP | BPF_JEQ, htons(NUD_REACHABLE), 1, 0);
+    skip_next_if_one_of(filter, htons(NUD_STALE), htons(NUD_REACHABLE));
     drop(filter);
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
-    add_jump(filter, BPF_JMP | BPF_JEQ, AF_INET6, 1, 0);
+    skip_next_if(filter, AF_INET6);
     drop(filter);
     responding = begin_jump(filter, BPF_JA, 0);
     end_jump(filter, others);
@@ -161,8 +171,7 @@ static unsigned add_neighbours(struct route_filter *filter, const struct route_f
 static void pass_other_types(struct route_filter *filter)
 {
     add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, TYPE_OFFSET);
-    add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_NEWROUTE), 2, 0);
-    add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_DELROUTE), 1, 0);
+    skip_next_if_one_of(filter, htons(RTM_NEWROUTE), htons(RTM_DELROUTE));
     add_pass(filter);
 }
 
@@ -221,7 +230,7 @@ static void pass_if_expires(struct route_filter *filter)
     add_jump(filter, BPF_JMP | BPF_JEQ, 0, 4, 0);
     add_instruction(filter, BPF_MISC | BPF_TAX, 0);
     add_instruction(filter, BPF_LD | BPF_W | BPF_IND, PAYLOAD_OFFSET + offsetof(struct rta_cacheinfo, rta_expires));
-    add_jump(filter, BPF_JMP | BPF_JEQ, 0, 1, 0);
+    skip_next_if(filter, 0);
     add_pass(filter);
 }
 
@@ -233,7 +242,7 @@ static void pass_special_ipv6(struct route_filter *filter)
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, ROUTE_TYPE_OFFSET);
     pass_if_equal(filter, RTN_MULTICAST);
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, SOURCE_LENGTH_OFFSET);
-    add_jump(filter, BPF_JMP | BPF_JEQ, 0, 1, 0);
+    skip_next_if(filter, 0);
     add_pass(filter);
 }
 
@@ -268,12 +277,11 @@ void route_filter_build(struct route_filter *ret, const struct route_filter_gate
         pass_special_ipv6(ret);
         end_jump(ret, not_ipv6);
         add_instruction(ret, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
-        add_jump(ret, BPF_JMP | BPF_JEQ, AF_INET, 2, 0);
-        add_jump(ret, BPF_JMP | BPF_JEQ, AF_INET6, 1, 0);
+        skip_next_if_one_of(ret, AF_INET, AF_INET6);
         add_pass(ret);
         store_range(ret);
         add_instruction(ret, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
-        add_jump(ret, BPF_JMP | BPF_JEQ, AF_INET, 1, 0);
+        skip_next_if(ret, AF_INET);
         ipv6 = begin_jump(ret, BPF_JA, 0);
         pass_prefixes(ret, AF_INET, prefixes, count);
         end_jump(ret, ipv6);

@@ -289,6 +289,15 @@ static void set_a_loop_beside_a_scheduler(void)
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
 }
 
+static void set_another_loop_beside_a_loop(void)
+{
+    SCOPED_LOOP other = SCRunLoopCreate();
+
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityScheduleWithRunLoop(target, other, kSCRunLoopDefaultMode);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+}
+
 static void perform_for_no_number_of_seconds(void)
 {
     SCRunLoopPerform(loop, NAN);
@@ -372,6 +381,7 @@ static const struct {
     REFUSAL(end_no_scheduler, "target: on no scheduler"),
     REFUSAL(set_a_scheduler_beside_a_loop, "target: scheduled already"),
     REFUSAL(set_a_loop_beside_a_scheduler, "target: on a scheduler"),
+    REFUSAL(set_another_loop_beside_a_loop, "target: on another run loop"),
     REFUSAL(perform_for_no_number_of_seconds, "seconds: "),
     REFUSAL(run_for_no_number_of_seconds, "seconds: "),
     REFUSAL(run_in_another_mode, "mode: "),

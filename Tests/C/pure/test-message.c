@@ -796,7 +796,7 @@ TEST(requests_fit_their_buffer_and_hold_the_query)
     assert_int_equal(header->nlmsg_type, RTM_GETSTATS);
     assert_int_equal(header->nlmsg_flags, NLM_F_REQUEST);
     assert_int_equal(link->ifi_index, INT32_MAX); /* if_stats_msg has the index at the same place */
-    length = message_put_link_dump(buffer);
+    length = message_put_link_dump(buffer, 0);
     assert_true(length <= MESSAGE_REQUEST_SIZE);
     assert_int_equal(header->nlmsg_flags, NLM_F_REQUEST | NLM_F_DUMP);
     assert_int_equal(link->ifi_index, 0);

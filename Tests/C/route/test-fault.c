@@ -543,12 +543,12 @@ TEST_WITH(NULL, NULL, an_interrupted_dump_is_repeated)
 
     begin_many();
     assert_int_equal(netlink_open_requests(NULL, NETLINK_ROUTE, &netlink), 0);
-    message_put_link_dump(request);
+    message_put_link_dump(request, 0);
     assert_int_equal(netlink_exchange(&netlink, header, buffer, count, &links), EAGAIN);
     assert_int_equal(changed, 1);
     assert_true(links > 2 * PORTS);
     faults_send = NULL;
-    message_put_link_dump(request);
+    message_put_link_dump(request, 0);
     links = 0;
     assert_int_equal(netlink_exchange(&netlink, header, buffer, count, &links), 0);
     assert_int_equal(links, count_interfaces());
@@ -564,7 +564,7 @@ TEST_WITH(NULL, NULL, a_datagram_that_does_not_fit_is_an_error)
     begin_many();
     faults_send = NULL;
     assert_int_equal(netlink_open_requests(NULL, NETLINK_ROUTE, &netlink), 0);
-    assert_int_equal(netlink_send(&netlink, request, message_put_link_dump(request)), 0);
+    assert_int_equal(netlink_send(&netlink, request, message_put_link_dump(request, 0)), 0);
     assert_int_equal(netlink_receive(&netlink, buffer, 64), -EMSGSIZE);
     netlink_close(&netlink);
     end_many();
