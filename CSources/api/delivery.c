@@ -40,7 +40,7 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
     }
     target_lock(self);
     schedule = self->schedule;
-    if (callout != NULL && schedule != NULL && !schedule->has_job)
+    if (callout != NULL && schedule != NULL && !schedule->watch.has_job)
         runloop_cancel(schedule->loop, &schedule->member);
     if (callout != NULL && self->change_queued)
         delivery_set_delivered_locked(self);
@@ -178,10 +178,10 @@ void delivery_set_owed_locked(struct SCNetworkReachability *target)
 
 void delivery_queue_locked(struct schedule *schedule)
 {
-    if (schedule->has_job)
+    if (schedule->watch.has_job)
         return;
-    schedule->has_job = runloop_add_job(schedule->loop, &schedule->member);
-    if (!schedule->has_job)
+    schedule->watch.has_job = runloop_add_job(schedule->loop, &schedule->member);
+    if (!schedule->watch.has_job)
         schedule->target->change_queued = true;
 }
 
@@ -197,7 +197,7 @@ void delivery_read_path_locked(struct SCNetworkReachability *target, struct path
 /* Does nothing if the current value is queued already: then it is no news. Or the job is queued: it will do this. */
 static void queue_change_locked(struct schedule *schedule)
 {
-    if (schedule->target->change_queued || schedule->has_job)
+    if (schedule->target->change_queued || schedule->watch.has_job)
         return;
     schedule->target->change_queued = true;
     runloop_add_change(schedule->loop, &schedule->member);
@@ -214,7 +214,7 @@ static bool deliver(struct schedule *schedule, bool on_scheduler)
 
     target_lock(target);
     if (!on_scheduler)
-        schedule->has_job = false;
+        schedule->watch.has_job = false;
     /* When a running delivery ends, it checks whether the next one is due. */
     if (target->schedule != schedule || target->is_delivering || !delivery_is_due_locked(target)) {
         ;

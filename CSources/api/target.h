@@ -173,7 +173,6 @@ struct schedule {
     struct scheduler *scheduler;   /* NULL: callbacks come on the loop */
     struct library_thread *thread; /* NULL: no scheduler */
     unsigned times[MODES];         /* how often a user scheduled it; under the target's lock, like the next one */
-    bool has_job; /* the job is queued, or has not decided yet; otherwise the member can be queued as a change */
     struct path_watch watch; /* in the loop's monitor; not if it follows the default path */
     union {
         struct name_watch name_watch;   /* in the loop's name monitor, if the target needs look-ups */

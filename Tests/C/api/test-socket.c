@@ -321,28 +321,6 @@ TEST(a_local_address_that_goes_silently_makes_connections_unreachable)
     EXPECT_EACH(0, LocalAddressNotAssigned, one.target, other.target);
 }
 
-/* The first evaluation on a second loop does not read the flow. */
-TEST_EACH(a_queued_change_of_the_flow_is_fetched_after_a_schedule_on_a_second_loop, families)
-{
-    SCOPED_LOOP first = SCRunLoopCreate(), second = SCRunLoopCreate();
-
-    add_default(row);
-    namespace_ip("%srule add from %s table 100", row->ip, row->near);
-    namespace_ip("%sroute add default via %s table 100", row->ip, row->gateway);
-    SCOPED_TARGET target = target_of(udp_socket(row->near, 4000, row->far, 53));
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, first, kSCRunLoopDefaultMode));
-    assert_int_equal(idle_perform(first), 0);
-    add_better(row);
-    assert_int_equal(idle_perform(first), 0); /* queues the change */
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, second, kSCRunLoopDefaultMode));
-    assert_null(SCRunLoopCopyNextChange(first, NULL)); /* the flow is not known now */
-    assert_int_equal(idle_perform(second), 0);
-    SCOPED_TARGET changed = SCRunLoopCopyNextChange(second, NULL);
-    assert_ptr_equal(changed, target);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, first, kSCRunLoopDefaultMode));
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, second, kSCRunLoopDefaultMode));
-}
-
 /* ---- Between Schedule and the first pass ------------------------------------------------------------------------- */
 
 /* A change that leaves the packets where they are: only the flow differs. Or their interface differs, too. */
