@@ -455,8 +455,9 @@ WRAP(int, full_path_evaluate, struct rtnetlink *rtnetlink, struct netns *netns, 
     const struct route_request request = { .destination = question->destination, .source = question->local };
     const struct simulated_state *state = query(&request);
     const struct simulated_answer answer = simulated_evaluate(state, questions);
+    const bool knows_end = (extras & QUERY_EXPIRY_KNOWN) != 0; /* the caller does */
 
-    (void)rtnetlink, (void)netns, (void)extras;
+    (void)rtnetlink, (void)netns;
     *ret = (struct path){ .index = answer.index,
                           .mtu = answer.second,
                           .table = answer.group,
@@ -465,7 +466,7 @@ WRAP(int, full_path_evaluate, struct rtnetlink *rtnetlink, struct netns *netns, 
     ret->dependencies.outer = answer.outer;
     for (size_t i = 0; i < questions->count; i++) {
         const struct simulated_route *route = look_up(state, &questions->items[i].destination);
-        const struct dependencies more = { .expires = ticks_left(route) };
+        const struct dependencies more = { .expires = knows_end ? 0 : ticks_left(route) };
 
         dependencies_add(&ret->dependencies, &more);
         if (i > 0 && route != NULL && route->gateway != 0) {
