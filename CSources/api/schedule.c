@@ -140,8 +140,7 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     counted_retain(&target->memory);
     schedule->target = target;
     schedule->loop = SCRunLoopRetain(loop);
-    schedule->watch = (struct path_watch){ .type = &watch_type,
-                                           .extras = (uint8_t)(QUERY_EXPIRY | extras_of(target)) };
+    schedule->watch = (struct path_watch){ .type = &watch_type, .extras = (uint8_t)(QUERY_EXPIRY | extras_of(target)) };
     /* With NotifyPath, a target reports more of its path than others share; with NotifyNextHop too. */
     schedule->watch.can_share = target->details == NULL && !target->notify_next_hop && is_single &&
                                 (question_is_plain(question) || question_find_group(question, &group));

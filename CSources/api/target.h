@@ -173,7 +173,7 @@ struct schedule {
     struct scheduler *scheduler;   /* NULL: callbacks come on the loop */
     struct library_thread *thread; /* NULL: no scheduler */
     unsigned times[MODES];         /* how often a user scheduled it; under the target's lock, like the next one */
-    struct path_watch watch; /* in the loop's monitor; not if it follows the default path */
+    struct path_watch watch;       /* in the loop's monitor; not if it follows the default path */
     union {
         struct name_watch name_watch;   /* in the loop's name monitor, if the target needs look-ups */
         struct network_watch net_watch; /* in the loop's network monitor, if it reports the network: never both */

@@ -13,7 +13,7 @@
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
 
-#define LEG_LIMIT    16 /* usable legs of one route that are tried */
+#define LEG_LIMIT 16 /* usable legs of one route that are tried */
 
 /* For a local address, RTM_F_FIB_MATCH returns the interface that has the address, but packets go over loopback. */
 static uint32_t outgoing_index(struct route_query *query, const struct route *route)

@@ -102,8 +102,8 @@ static struct watched *watch_with(const struct path_watch_type *of_type, struct 
     struct watched *which = &watched[count++];
 
     which->watch = (struct path_watch){ .type = of_type, .can_share = can_share };
-    which->watch.questions =
-        questions_create(&(struct question){ .destination = address }, 1, kSCNetworkReachabilityReasonNone);
+    which->watch.questions = questions_create(&(struct question){ .destination = address }, 1,
+                                              kSCNetworkReachabilityReasonNone);
     assert_non_null(which->watch.questions);
     counted_init(&which->counted, free_nothing);
     assert_int_equal(monitor_watch(loop, netns, &which->watch), 0);
@@ -669,23 +669,6 @@ TEST(a_path_that_its_owner_does_not_take_is_found_again)
     assert_true(atomic_load(&which->watch.outdated)); /* so the owner does not take a path that is being found now */
     perform();
     assert_int_equal(which->given, 2);
-}
-
-/* Another loop has set its path, which can be newer than the share. */
-TEST(an_outdated_watch_takes_no_share)
-{
-    const struct message message = { .kind = MESSAGE_ROUTE, .route = { .family = AF_INET, .table = RT_TABLE_MAIN } };
-
-    set_default_routes();
-    watch(AF_INET, 0, 1);
-    struct watched *which = watch(AF_INET, 1, 1);
-    settle();
-    for (int i = 0; i < 2; i++) {
-        atomic_store(&which->watch.outdated, i == 1);
-        assert_true(simulated_send(&message));
-        perform();
-        assert_int_equal(which->is_copy, i == 0);
-    }
 }
 
 /* ---- Refusals --------------------------------------------------------------------------------------------------- */
