@@ -925,6 +925,39 @@ TEST(a_child_has_targets_of_its_own_and_the_parents_goes_on)
     expect_callback("a c");
 }
 
+static struct {
+    SCRunLoopRef loop;
+    int calls, inside;
+} nested;
+
+static void drive_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target, (void)flags, (void)info;
+    assert_int_equal(nested.inside++, 0);
+    if (nested.calls++ == 0) {
+        namespace_ip("route add default via 203.0.113.1 metric 2");
+        (void)idle_perform(nested.loop);
+    }
+    nested.inside--;
+}
+
+TEST(a_change_while_the_callback_drives_the_loop_is_delivered_after_it)
+{
+    SCOPED_LOOP loop = SCRunLoopCreate();
+    SCOPED_TARGET target = network_target();
+
+    nested.loop = loop;
+    nested.calls = nested.inside = 0;
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    expect_callback_set(target, drive_inside, NULL);
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    assert_true(idle_perform(loop) >= 0);
+    assert_true(idle_perform(loop) >= 0);
+    assert_int_equal(nested.calls, 2);
+    expect_ways_of(target, "a c");
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+}
+
 static void *retain_own_loop(void *argument)
 {
     (void)argument;

@@ -140,8 +140,11 @@ TEST(one_socket_serves_all_questions_about_next_hops)
     set_state("192.0.2.1", "reachable");
     const struct descriptors before = descriptors_now();
     SCNetworkReachabilityRef target = expect_target("198.51.100.7");
+    (void)expect_flags_of(target);
+    const struct descriptors without = descriptors_now();
     assert_int_equal(next_hop_of(target), NH(Confirmed));
     const struct descriptors kept = descriptors_now();
+    assert_true(memcmp(&kept, &without, sizeof kept) != 0);
     if (child_begin()) {
         descriptors_expect(&before);
         child_end();
