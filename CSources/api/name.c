@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "names/resolvconf.h"
+#include "names/name_servers.h"
 #include "route/shared_socket.h"
 
 #define RETRY_DELAY_FIRST (1 * SECOND) /* after a failure; doubles with each further failure */
@@ -114,7 +114,7 @@ static bool name_servers_are_reachable(const struct SCNetworkReachability *targe
     struct path path;
     bool reachable = true;
 
-    if (resolvconf_server_questions(&questions) != 0)
+    if (name_servers_questions(&questions) != 0)
         return true;
     if (shared_socket_evaluate(netns_socket(target->netns), questions, 0, &path) == 0)
         reachable = path_is_usable(&path);

@@ -40,7 +40,7 @@ static void network_changed(struct network_watch *watch, struct network_path *ne
 void network_schedule_init(struct schedule *schedule, struct schedule_network *network)
 {
     network->schedule = schedule;
-    network->watch = (struct network_watch){ .user.owner = &schedule->member.counted, .changed = network_changed };
+    network->watch = (struct network_watch){ .of.user.owner = &schedule->member.counted, .changed = network_changed };
 }
 
 int network_join_locked(struct schedule *schedule)
@@ -49,15 +49,15 @@ int network_join_locked(struct schedule *schedule)
     const struct target_state *state = target->state;
     struct target_network *last = state_parts(state)->network;
     struct network_path *first;
-    const int error = network_monitor_join(schedule->loop, target->netns, &schedule_parts(schedule)->network->watch,
+    const int error = network_service_join(schedule->loop, target->netns, &schedule_parts(schedule)->network->watch,
                                            &first);
 
     if (error != 0)
         return error;
     for (struct schedule *other = state->schedules; other != NULL; other = schedule_next(other))
-        network_monitor_repeat(other->loop, &schedule_parts(other)->network->watch);
+        network_service_repeat(other->loop, &schedule_parts(other)->network->watch);
     if (state->schedules != NULL)
-        network_monitor_repeat(schedule->loop, &schedule_parts(schedule)->network->watch);
+        network_service_repeat(schedule->loop, &schedule_parts(schedule)->network->watch);
     if (last->told) {
         network_path_release(first); /* perhaps not whole */
     } else {
@@ -70,7 +70,7 @@ int network_join_locked(struct schedule *schedule)
 void network_leave_locked(struct schedule *schedule)
 {
     if (schedule_parts(schedule)->network != NULL)
-        network_monitor_leave(schedule->loop, &schedule_parts(schedule)->network->watch);
+        network_service_leave(schedule->loop, &schedule_parts(schedule)->network->watch);
 }
 
 void network_forget_locked(struct SCNetworkReachability *target)
@@ -169,7 +169,7 @@ static struct network_path *retain_last_network(struct SCNetworkReachability *ta
 static int query_network(struct netns *netns, struct network_path **ret)
 {
     struct questions *questions;
-    int error = network_monitor_questions(&questions);
+    int error = network_service_questions(&questions);
 
     if (error != 0)
         return error;

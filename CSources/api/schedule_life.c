@@ -65,7 +65,8 @@ static void fill_parts(struct schedule *schedule, size_t name_size, size_t netwo
     parts->name = part_take(&next, name_size);
     parts->network = part_take(&next, network_size);
     if (parts->name != NULL)
-        parts->name->watch = (struct name_watch){ .user.owner = &schedule->member.counted, .type = &name_watch_type };
+        parts->name->watch = (struct name_watch){ .of.user.owner = &schedule->member.counted,
+                                                  .type = &name_watch_type };
     if (parts->network != NULL)
         network_schedule_init(schedule, parts->network);
 }
@@ -210,7 +211,7 @@ static int isolate_schedules_locked(struct schedule *added)
 static void leave_name_monitor(struct schedule *schedule)
 {
     if (schedule_parts(schedule)->name != NULL)
-        name_monitor_leave(schedule->loop, &schedule_parts(schedule)->name->watch);
+        network_service_leave_name(schedule->loop, &schedule_parts(schedule)->name->watch);
 }
 
 /* Removes a schedule from the target's. */
@@ -239,7 +240,7 @@ static int watch_or_follow_locked(struct schedule *schedule)
 
     if (!can_follow_locked(target->state))
         return monitor_watch(schedule->loop, target->netns, &schedule->watch);
-    name_monitor_follow(schedule->loop, &schedule_parts(schedule)->name->watch);
+    network_service_follow(schedule->loop, &schedule_parts(schedule)->name->watch);
     return 0;
 }
 
@@ -252,7 +253,7 @@ int schedule_add_locked(struct schedule *schedule)
 
     schedule->watch.active = true;
     if (error == 0 && schedule_parts(schedule)->name != NULL)
-        error = name_monitor_join(loop, target->netns, &schedule_parts(schedule)->name->watch);
+        error = network_service_join_name(loop, target->netns, &schedule_parts(schedule)->name->watch);
     schedule->watch.questions = state_questions_locked(state);
     if (schedule->watch.questions != NULL)
         counted_retain(&schedule->watch.questions->counted);
@@ -282,7 +283,7 @@ int schedule_add_locked(struct schedule *schedule)
     if (schedule_parts(schedule)->name != NULL && schedule_next(schedule) == NULL)
         name_start_lookups_locked(target);
     else if (schedule_parts(schedule)->name != NULL)
-        name_monitor_set_deadline(loop, &schedule_parts(schedule)->name->watch, state_parts(state)->lookups->next);
+        network_service_set_deadline(loop, &schedule_parts(schedule)->name->watch, state_parts(state)->lookups->next);
     if (delivery_is_due_locked(target))
         delivery_queue_locked(schedule);
     return 0;
@@ -364,7 +365,7 @@ static void end_schedule_of_member(struct member *member)
 
 static struct schedule *schedule_of_watch(struct name_watch *name_watch)
 {
-    return container_of(name_watch->user.owner, struct schedule, member.counted);
+    return container_of(name_watch->of.user.owner, struct schedule, member.counted);
 }
 
 static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed)
@@ -418,7 +419,7 @@ int schedule_watch_own_paths_locked(struct SCNetworkReachability *target)
             continue;
         error = monitor_watch(schedule->loop, target->netns, &schedule->watch);
         if (error == 0)
-            name_monitor_stop_following(schedule->loop, &schedule_parts(schedule)->name->watch);
+            network_service_stop_following(schedule->loop, &schedule_parts(schedule)->name->watch);
     }
     return error;
 }
@@ -428,8 +429,8 @@ void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target)
     const struct target_state *state = target->state;
 
     for (struct schedule *schedule = state->schedules; schedule != NULL; schedule = schedule_next(schedule))
-        name_monitor_set_deadline(schedule->loop, &schedule_parts(schedule)->name->watch,
-                                  state_parts(state)->lookups->next);
+        network_service_set_deadline(schedule->loop, &schedule_parts(schedule)->name->watch,
+                                     state_parts(state)->lookups->next);
 }
 
 struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *target)

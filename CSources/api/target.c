@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/object.h"
-#include "names/resolvconf.h"
+#include "names/name_servers.h"
 #include "route/network_path.h"
 
 #define TYPE_ID   0x5343524cul
@@ -187,10 +187,8 @@ static void free_target(struct counted *counted)
     struct SCNetworkReachability *target = container_of(counted, struct SCNetworkReachability, memory);
     struct lookups *lookups = target_parts(target)->lookups;
 
-    if (lookups != NULL) {
+    if (lookups != NULL)
         lookup_waiter_close(&lookups->waiter);
-        resolvconf_release();
-    }
     netns_release(target->netns);
     free_state(target->state);
     free(target);
@@ -222,7 +220,6 @@ static int make_members(struct SCNetworkReachability *target, const struct targe
 
 static void begin_lookups(struct SCNetworkReachability *target, struct lookups *lookups)
 {
-    resolvconf_retain();
     lookups->target = target;
     list_init(&lookups->waiter.node);
     lookups->next = NEVER;

@@ -336,12 +336,15 @@ static int add_servers(struct network_search *search, const struct questions *qu
         if (error != 0)
             return error;
         network->servers[network->server_count++] = server_of_question(search, &questions->items[i]);
-        network->server_is_reachable = network->server_is_reachable || path_rank(&path) > 0;
+        if (i == QUESTION_SERVERS || path_rank(&path) > path_rank(&network->server_path))
+            network->server_path = path;
     }
+    network->server_is_reachable = path_rank(&network->server_path) > 0;
     return 0;
 }
 
-static int search_ways(struct network_search *search, const struct questions *questions, struct path *chosen)
+static int search_ways(struct network_search *search, const struct questions *questions, bool all_ways,
+                       struct path *chosen)
 {
     size_t count;
     int error = 0;
@@ -352,20 +355,20 @@ static int search_ways(struct network_search *search, const struct questions *qu
             error = add_path(search, i, &chosen[i]);
     }
     count = search->count;
-    if (error == 0 && search->rtnetlink != NULL)
+    if (error == 0 && search->rtnetlink != NULL && all_ways)
         error = add_other_ways(search, chosen);
     sort_ways(search, count);
     return error;
 }
 
 int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
-                      const struct questions *questions, struct network_path **ret,
+                      const struct questions *questions, bool all_ways, struct network_path **ret,
                       struct dependencies *ret_dependencies)
 {
     struct network_search search = { .rtnetlink = rtnetlink, .netns = netns, .cache = cache };
     struct path chosen[NETWORK_FAMILIES];
     struct network_path *network = NULL;
-    int error = search_ways(&search, questions, chosen);
+    int error = search_ways(&search, questions, all_ways, chosen);
 
     if (error == 0) {
         network = make_network_path(&search);
@@ -403,7 +406,7 @@ static int find_over_netlink(struct netns *netns, struct round_cache *cache, con
     (void)rtnetlink_set_user(&rtnetlink, process_user());
     error = rtnetlink_read_links(&rtnetlink);
     if (error == 0)
-        error = network_path_find(&rtnetlink, netns, cache, questions, ret, &ignored);
+        error = network_path_find(&rtnetlink, netns, cache, questions, true, ret, &ignored);
     if (error == 0 && rtnetlink.overruns > 0) {
         network_path_release(*ret);
         error = ENOBUFS;
@@ -425,7 +428,7 @@ int network_path_query(struct netns *netns, const struct questions *questions, s
         error = find_over_netlink(netns, &cache, questions, ret);
     }
     if (error == NETLINK_DENIED)
-        error = network_path_find(NULL, netns, &cache, questions, ret, &ignored);
+        error = network_path_find(NULL, netns, &cache, questions, false, ret, &ignored);
     if (error == 0)
         (*ret)->whole = true;
     round_cache_clear(&cache);
@@ -446,21 +449,23 @@ static bool all_paths_look_equal(const struct path *a, const struct path *b)
     return paths_look_equal(&a[NETWORK_IPV4], &b[NETWORK_IPV4]) && paths_look_equal(&a[NETWORK_IPV6], &b[NETWORK_IPV6]);
 }
 
-static bool servers_are_equal(const struct name_server *a, const struct name_server *b)
+bool network_path_servers_equal(const struct network_path *a, const struct network_path *b)
 {
-    return address_equal(&a->address, &b->address) && a->scope == b->scope && strcmp(a->zone, b->zone) == 0;
+    if (a->server_count != b->server_count)
+        return false;
+    for (size_t i = 0; i < a->server_count; i++)
+        if (!address_equal(&a->servers[i].address, &b->servers[i].address) ||
+            a->servers[i].scope != b->servers[i].scope || strcmp(a->servers[i].zone, b->servers[i].zone) != 0)
+            return false;
+    return true;
 }
 
 bool network_path_equal(const struct network_path *a, const struct network_path *b)
 {
-    if (a->count != b->count || a->server_count != b->server_count ||
-        a->server_is_reachable != b->server_is_reachable ||
+    if (a->count != b->count || !network_path_servers_equal(a, b) || a->server_is_reachable != b->server_is_reachable ||
         a->loopback[NETWORK_IPV4].flags != b->loopback[NETWORK_IPV4].flags ||
         a->loopback[NETWORK_IPV6].flags != b->loopback[NETWORK_IPV6].flags || !all_paths_look_equal(a->paths, b->paths))
         return false;
-    for (size_t i = 0; i < a->server_count; i++)
-        if (!servers_are_equal(&a->servers[i], &b->servers[i]))
-            return false;
     for (size_t i = 0; i < a->count; i++)
         if (a->ways[i].index != b->ways[i].index || !all_paths_look_equal(a->ways[i].paths, b->ways[i].paths))
             return false;

@@ -87,13 +87,13 @@ WRAP(int, clock_gettime, clockid_t clock, struct timespec *now)
     return 0;
 }
 
-/* Stops a resolver thread that is about to report a failure, when it checks for a reachable server. */
+/* Stops a resolver thread that is about to report a failure, when it reads which servers there are. */
 static struct {
     atomic_bool closed;
     sem_t reached, open;
 } gate;
 
-WRAP(int, stat, const char *path, struct stat *status)
+WRAP(int, open, const char *path, int flags, ...)
 {
     char name[16] = "";
 
@@ -103,7 +103,7 @@ WRAP(int, stat, const char *path, struct stat *status)
         sem_post(&gate.reached);
         sem_wait(&gate.open);
     }
-    return __real_stat(path, status);
+    return __real_open(path, flags);
 }
 
 /* Threads are counted. While `none`, pthread_create fails; `meanwhile` runs inside it. */
@@ -183,7 +183,7 @@ static int count_threads(void)
 {
     struct stat status;
 
-    assert_int_equal(__real_stat("/proc/self/task", &status), 0);
+    assert_int_equal(stat("/proc/self/task", &status), 0);
     return (int)status.st_nlink - 2;
 }
 
@@ -1252,6 +1252,22 @@ static void prepare(struct watcher *ret, const char *name)
 }
 
 /* Neither may rely on the thread of the other. */
+TEST(a_thread_that_could_not_start_is_started_after_the_next_look_up)
+{
+    struct stuck_names first, others;
+
+    stick(&first, "hang-%u.example", 1);
+    assert_true(resolver_await_hanging(1));
+    atomic_store(&threads.none, true);
+    stick(&others, "hang-%u.example.org", 2);
+    atomic_store(&threads.none, false);
+    resolver_release("hang-0.example");
+    assert_true(resolver_await_hanging(2));
+    resolver_release(NULL);
+    unstick(&others);
+    unstick(&first);
+}
+
 TEST(two_look_ups_without_threads_are_both_retried)
 {
     struct watcher first, other;
@@ -1897,7 +1913,7 @@ static void note_threads(void)
 
     MUST(__real_pthread_create(&thread, NULL, write_thread_path, path) == 0);
     MUST(pthread_join(thread, NULL) == 0);
-    while (__real_stat(path, &status) == 0)
+    while (stat(path, &status) == 0)
         sched_yield();
     threads_at_start = count_threads();
 }
