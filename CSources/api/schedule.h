@@ -94,7 +94,8 @@ struct schedule *schedule_find_scheduler_locked(const struct SCNetworkReachabili
 /* Gives the target's questions to every monitor that watches the target. */
 void schedule_set_questions_locked(struct SCNetworkReachability *target);
 
-/* Each monitor evaluates the path of the target itself from now on: see network_service_follow. Returns 0 or an errno. */
+/* Each monitor evaluates the path of the target itself from now on: see network_service_follow. Returns 0 or an errno.
+ */
 int schedule_watch_own_paths_locked(struct SCNetworkReachability *target);
 
 /* For a target that needs look-ups: sets the time of the next as the deadline in every name monitor. Then

@@ -14,8 +14,8 @@
 #define NAME_SERVERS_FILE     "/etc/resolv.conf"
 #define NAME_SERVERS_UPSTREAM "/run/systemd/resolve/resolv.conf" /* the servers behind systemd-resolved's stub */
 
-/* Reads the name servers. If all are systemd-resolved's stub, and it says which servers it uses, reads those. Returns 0,
- * or an errno: a file could not be read. */
+/* Reads the name servers. If all are systemd-resolved's stub, and it says which servers it uses, reads those. Returns
+ * 0, or an errno: a file could not be read. */
 int name_servers_read(struct name_server ret[CONFFILE_SERVERS], size_t *ret_count);
 
 /* Gets the questions whether a look-up can reach a server. If the servers are on this machine, and no file says which

@@ -3,8 +3,8 @@
  * A source of the run loop that watches the resolver files, and one watch of the loop's monitor: the default paths and
  * the paths to the name servers, and while there are network watches, the default paths out of all interfaces.
  *
- * What this file must never do: report a message that changed nothing. Some networks announce an address again every few
- * seconds. So network paths are compared; only one that differs counts.
+ * What this file must never do: report a message that changed nothing. Some networks announce an address again every
+ * few seconds. So network paths are compared; only one that differs counts.
  */
 #ifdef __linux__
 #include "names/network_service.h"

@@ -3,9 +3,10 @@
 #define REACHABILITY_NETWORK_SERVICE_H
 
 /*
- * Keeps the network path of a namespace up to date, for one run loop, and reports each change to network watches. Reports
- * to name watches when names must be looked up again: when a resolver file, a default path or the path to the name
- * servers has changed, or when the watch's deadline has passed. If changes go on, there are pauses between these reports.
+ * Keeps the network path of a namespace up to date, for one run loop, and reports each change to network watches.
+ * Reports to name watches when names must be looked up again: when a resolver file, a default path or the path to the
+ * name servers has changed, or when the watch's deadline has passed. If changes go on, there are pauses between these
+ * reports.
  */
 
 #include "base/heap.h"
@@ -65,8 +66,8 @@ struct name_watch {
     const struct name_watch_type *type;
 };
 
-/* From any thread. Adds the watch to the loop's service for the namespace until network_service_leave_name. Returns 0 or
- * an errno. */
+/* From any thread. Adds the watch to the loop's service for the namespace, until network_service_leave_name. Returns 0
+ * or an errno. */
 int network_service_join_name(SCRunLoopRef loop, struct netns *netns, struct name_watch *name_watch);
 void network_service_leave_name(SCRunLoopRef loop, struct name_watch *name_watch);
 

@@ -4,8 +4,8 @@
  * the others. Any event means: look at the stamps of the files, and compare.
  *
  * Programs replace these files by renaming, so their directories are watched. Containers mount them one by one and edit
- * them in place, so the files are watched, too. A path can contain symbolic links, and each of these can be replaced, so
- * the directory of each is watched. A mount over a file causes no event: it is noticed with the next change.
+ * them in place, so the files are watched, too. A path can contain symbolic links, and each of these can be replaced,
+ * so the directory of each is watched. A mount over a file causes no event: it is noticed with the next change.
  *
  * A half-written file is no state: a change counts when the writer has closed the file or moved it into its place, or
  * 100 ms after the last change.

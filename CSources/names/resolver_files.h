@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_RESOLVER_FILES_H
 #define REACHABILITY_RESOLVER_FILES_H
 
-/* Watches the files that the system's resolver reads, for all loops of the process, and says whether they have changed. */
+/* Watches the files that the system's resolver reads, for all loops of the process. */
 
 #include "loop/runloop.h"
 
