@@ -315,6 +315,15 @@ void resolver_files_leave(struct resolver_files_user *user)
         return;
     lock();
     list_remove(&user->node);
+    list_for_each(node, &state.users) {
+        struct resolver_files_user *other = container_of(node, struct resolver_files_user, node);
+
+        if (other->loop == user->loop) { /* an epoll set has a descriptor once, and the source has removed it */
+            runloop_lock(other->loop);
+            (void)runloop_source_reopened_locked(other->loop, other->source);
+            runloop_unlock(other->loop);
+        }
+    }
     if (list_is_empty(&state.users) && state.inotify.fd >= 0 && !state.has_closer) {
         state.has_closer = process_start_thread(run_closer, NULL, true, &thread) == 0;
         if (!state.has_closer)

@@ -707,6 +707,28 @@ TEST(each_loop_notices_an_edited_file)
     watcher_stop(&other);
 }
 
+/* An epoll set has the descriptor of the files once. */
+TEST(two_namespaces_on_one_loop_notice_an_edited_file)
+{
+    struct watcher other;
+
+    expect_first_ways("");
+    namespace_require();
+    watcher_schedule_on(&other, network_target(), watcher.loop);
+    (void)idle_perform(watcher.loop);
+    watcher.calls = other.calls = 0;
+    etc_replace(ETC_RESOLV_CONF, "nameserver 192.0.2.54\n");
+    while (idle_perform(watcher.loop) > 0)
+        continue;
+    assert_int_equal(watcher.calls, 1);
+    assert_int_equal(other.calls, 1);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other.target, watcher.loop, kSCRunLoopDefaultMode));
+    etc_replace(ETC_RESOLV_CONF, "nameserver 192.0.2.55\n");
+    (void)idle_perform(watcher.loop);
+    assert_int_equal(watcher.calls, 2);
+    SCNetworkReachabilityRelease(other.target);
+}
+
 TEST(another_name_server_makes_a_callback)
 {
     expect_first_ways("");
