@@ -185,10 +185,7 @@ void target_release(struct SCNetworkReachability *target)
 static void free_target(struct counted *counted)
 {
     struct SCNetworkReachability *target = container_of(counted, struct SCNetworkReachability, memory);
-    struct lookups *lookups = target_parts(target)->lookups;
 
-    if (lookups != NULL)
-        lookup_waiter_close(&lookups->waiter);
     netns_release(target->netns);
     free_state(target->state);
     free(target);

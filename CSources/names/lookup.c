@@ -98,13 +98,11 @@ static uint64_t hash_domain(const struct netns *netns, const char *name)
     return hash_text(netns, domain, length);
 }
 
-static struct lookup *lookup_create(struct netns *netns, const char *name, int family, enum lookup_kind kind,
-                                    struct lookup_waiter *waiter)
+static struct lookup *lookup_create(struct netns *netns, const char *name, int family, enum lookup_kind kind)
 {
     const size_t size = strlen(name) + 1;
-    struct lookup *lookup = waiter->spare != NULL ? waiter->spare : malloc(offsetof(struct lookup, name) + size);
+    struct lookup *lookup = malloc(offsetof(struct lookup, name) + size);
 
-    waiter->spare = NULL;
     if (lookup == NULL)
         return NULL;
     memset(lookup, 0, offsetof(struct lookup, name)); /* the memory may end before the structure does */
@@ -322,7 +320,7 @@ static void join_or_queue(struct lookup *fresh, bool is_doubted, struct lookup_a
     add_waiter_locked(lookup, waiter);
     process_unlock();
     if (lookup != fresh)
-        waiter->spare = fresh;
+        free(fresh);
     free(unused);
 }
 
@@ -345,13 +343,13 @@ static int status_of_waiter(const struct lookup_waiter *waiter, int error)
 
 int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind, struct lookup_waiter *waiter)
 {
-    struct lookup *lookup = lookup_create(netns, name, family, kind, waiter);
+    struct lookup *lookup = lookup_create(netns, name, family, kind);
     struct lookup_account *account = malloc(sizeof *account);
     int status;
 
     if (lookup == NULL || account == NULL) {
         free(account);
-        waiter->spare = lookup;
+        free(lookup);
         return ENOMEM;
     }
     join_or_queue(lookup, kind == LOOKUP_DOUBTED, account, waiter);
@@ -408,15 +406,7 @@ void lookup_cancel(struct lookup_waiter *waiter)
     }
     process_unlock();
     free(unused);
-    if (!is_last)
-        return;
-    free(waiter->spare); /* if it joined a look-up of another waiter */
-    waiter->spare = lookup;
-}
-
-void lookup_waiter_close(struct lookup_waiter *waiter)
-{
-    free(waiter->spare);
-    waiter->spare = NULL;
+    if (is_last)
+        free(lookup);
 }
 #endif

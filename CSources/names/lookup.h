@@ -24,13 +24,11 @@ struct lookup_waiter_type {
 };
 
 /* Waits for the result of look-ups of one name. The caller sets `type` before the first lookup_start, for good. While
- * the waiter waits, the caller holds a reference to the owner: it calls lookup_cancel before it drops the last one, and
- * lookup_waiter_close before it frees the waiter. */
+ * the waiter waits, the caller holds a reference to the owner: it calls lookup_cancel before it drops the last one. */
 struct lookup_waiter {
     struct list node;
     const struct lookup_waiter_type *type;
     struct lookup *lookup; /* NULL: does not wait */
-    struct lookup *spare;  /* memory of a cancelled look-up, for the next; or NULL */
     unsigned turn;         /* lookup_cancel increments it */
 };
 
@@ -56,8 +54,5 @@ bool lookup_is_overtaken(const struct lookup_waiter *waiter);
 
 /* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. */
 void lookup_cancel(struct lookup_waiter *waiter);
-
-/* Frees what a waiter that does not wait keeps. */
-void lookup_waiter_close(struct lookup_waiter *waiter);
 
 #endif

@@ -432,6 +432,8 @@ static const struct server_row {
     { "on a directly attached network", "nameserver 192.0.2.53\n", NULL, "192.0.2.53", 1, true },
     { "without a route", "nameserver 198.51.100.53\n", NULL, "198.51.100.53", 1, false },
     { "one of two has a route", "nameserver 198.51.100.53\nnameserver 2001:db8::53\n", NULL, "198.51.100.53", 2, true },
+    { "the first of two has a route", "nameserver 192.0.2.53\nnameserver 198.51.100.53\n", NULL, "192.0.2.53", 2,
+      true },
     { "none", "# nothing\n", NULL, "none", 0, false },
     { "on this machine", "nameserver 127.0.0.1\n", NULL, "127.0.0.1", 1, true },
     { "the unspecified address", "nameserver 0.0.0.0\n", NULL, "127.0.0.1", 1, true },
