@@ -724,11 +724,10 @@ TEST(two_namespaces_on_one_loop_notice_an_edited_file)
         continue;
     assert_int_equal(watcher.calls, 1);
     assert_int_equal(other.calls, 1);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other.target, watcher.loop, kSCRunLoopDefaultMode));
+    watcher_stop(&other);
     etc_replace(ETC_RESOLV_CONF, "nameserver 192.0.2.55\n");
     (void)idle_perform(watcher.loop);
     assert_int_equal(watcher.calls, 2);
-    SCNetworkReachabilityRelease(other.target);
 }
 
 TEST(another_name_server_makes_a_callback)
@@ -852,6 +851,24 @@ TEST(a_later_target_does_not_begin_with_what_an_earlier_one_found)
     namespace_ip("route add default via 192.0.2.1");
     watcher_schedule_on(&second, network_target(), watcher.loop);
     expect_ways_of(second.target, "a");
+}
+
+/* For a name alone, the ways are not evaluated. */
+TEST(a_network_target_on_the_loop_of_a_name_has_all_ways)
+{
+    struct watcher second;
+
+    namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 2");
+    etc_write(ETC_HOSTS, "127.0.0.1 here.test\n");
+    watcher_schedule(&watcher, expect_name("here.test"));
+    while (watcher.calls == 0)
+        assert_true(SCRunLoopPerform(watcher.loop, 1) >= 0);
+    (void)idle_perform(watcher.loop);
+    watcher_schedule_on(&second, network_target(), watcher.loop);
+    while (idle_perform(watcher.loop) > 0)
+        continue;
+    assert_int_equal(second.calls, 1);
+    expect_ways_of(second.target, "a c");
 }
 
 TEST(an_unscheduled_target_queries_the_kernel)
