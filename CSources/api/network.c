@@ -70,7 +70,7 @@ int network_join_locked(struct schedule *schedule)
 void network_leave_locked(struct schedule *schedule)
 {
     if (schedule_parts(schedule)->network != NULL)
-        network_service_leave(schedule->loop, &schedule_parts(schedule)->network->watch);
+        network_service_leave(schedule->loop, &schedule_parts(schedule)->network->watch.of);
 }
 
 void network_forget_locked(struct SCNetworkReachability *target)

@@ -211,7 +211,7 @@ static int isolate_schedules_locked(struct schedule *added)
 static void leave_name_monitor(struct schedule *schedule)
 {
     if (schedule_parts(schedule)->name != NULL)
-        network_service_leave_name(schedule->loop, &schedule_parts(schedule)->name->watch);
+        network_service_leave(schedule->loop, &schedule_parts(schedule)->name->watch.of);
 }
 
 /* Removes a schedule from the target's. */

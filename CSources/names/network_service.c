@@ -138,39 +138,23 @@ static const struct path *default_path(const struct network_path *network)
     return ipv4;
 }
 
-/* The default path was evaluated. If it is as before, only new followers need it. */
-static void call_followers(struct network_service *self, const struct path *path, bool all)
+/* Moves the watches of `list` to `to`, and calls each: `path` is the default path; NULL: a look-up is due. */
+static void call_names(struct network_service *self, struct list *list, struct list *to, const struct path *path)
 {
-    struct list unreported;
+    struct list uncalled;
     struct service_user *user;
 
-    list_init(&unreported);
+    list_init(&uncalled);
     runloop_lock(self->service.loop);
-    list_append_all(&unreported, &self->fresh);
-    if (all)
-        list_append_all(&unreported, &self->followers);
+    list_move(&uncalled, list);
     runloop_unlock(self->service.loop);
-    while ((user = service_next_user(&self->service, &unreported, &self->followers)) != NULL) {
+    while ((user = service_next_user(&self->service, &uncalled, to)) != NULL) {
         struct name_watch *name_watch = container_of(user, struct name_watch, of.user);
 
-        name_watch->type->default_path(name_watch, path);
-        counted_release(user->owner);
-    }
-}
-
-static void call_list(struct network_service *self, struct list *list)
-{
-    struct list unreported;
-    struct service_user *user;
-
-    list_init(&unreported);
-    runloop_lock(self->service.loop);
-    list_move(&unreported, list);
-    runloop_unlock(self->service.loop);
-    while ((user = service_next_user(&self->service, &unreported, list)) != NULL) {
-        struct name_watch *name_watch = container_of(user, struct name_watch, of.user);
-
-        name_watch->type->due(name_watch, true);
+        if (path != NULL)
+            name_watch->type->default_path(name_watch, path);
+        else
+            name_watch->type->due(name_watch, true);
         counted_release(user->owner);
     }
 }
@@ -197,9 +181,9 @@ static void report_due_changes(struct network_service *self, int64_t now)
     for (size_t i = 0; i < CHANGES; i++)
         change_pause_begin(&self->pauses[i], now);
     lookup_mark_outdated(self->service.netns, of_files ? LOOKUP_OVERTAKEN : LOOKUP_OUTDATED);
-    call_list(self, &self->name_watches);
-    call_list(self, &self->followers);
-    call_list(self, &self->fresh);
+    call_names(self, &self->name_watches, &self->name_watches, NULL);
+    call_names(self, &self->followers, &self->followers, NULL);
+    call_names(self, &self->fresh, &self->fresh, NULL);
 }
 
 /* Clears a deadline that has passed. Returns its watch with a reference to the owner. NULL: no deadline has passed. */
@@ -283,7 +267,9 @@ static bool network_evaluated(struct path_watch *watch, const struct path *path)
         runloop_source_due_locked(self->service.loop, &self->service.source);
     }
     runloop_unlock(self->service.loop);
-    call_followers(self, default_path(network), outcome_differs(&default_before, &default_now));
+    if (outcome_differs(&default_before, &default_now))
+        call_names(self, &self->followers, &self->followers, default_path(network));
+    call_names(self, &self->fresh, &self->followers, default_path(network));
     if (network->whole)
         report_network(self, network, !network_path_equal(before, network));
     network_path_release(before);
@@ -331,14 +317,13 @@ static void check_files(struct network_service *self, int64_t now)
 
 static void update_deadline(struct network_service *self, int64_t now)
 {
-    const bool watched = resolver_files_are_watched();
     int64_t deadline = changes_due(self);
 
     runloop_lock(self->service.loop);
     deadline = clock_earlier(deadline, heap_nearest(&self->deadlines));
     if (self->servers_unknown)
         deadline = clock_earlier(deadline, now + SERVERS_RETRY);
-    if (!watched && self->network_users > 0)
+    if (!self->files.is_watched && self->network_users > 0)
         deadline = clock_earlier(deadline, now + FILES_INTERVAL);
     self->service.source.deadline = self->files.due != NEVER ? self->files.due : deadline;
     runloop_unlock(self->service.loop);
@@ -470,13 +455,13 @@ int network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_
     if (error == 0)
         monitor_evaluate_again(loop, &self->watch);
     else
-        network_service_leave(loop, watch);
+        network_service_leave(loop, &watch->of);
     return error;
 }
 
-void network_service_leave(SCRunLoopRef loop, struct network_watch *watch)
+void network_service_leave(SCRunLoopRef loop, struct network_user *user)
 {
-    service_leave(loop, &network_service_type, &watch->of);
+    service_leave(loop, &network_service_type, user);
 }
 
 void network_service_repeat(SCRunLoopRef loop, struct network_watch *watch)
@@ -491,11 +476,6 @@ int network_service_join_name(SCRunLoopRef loop, struct netns *netns, struct nam
     name_watch->of.is_name = true;
     heap_node_init(&name_watch->deadline);
     return service_join(loop, netns, &network_service_type, &name_watch->of);
-}
-
-void network_service_leave_name(SCRunLoopRef loop, struct name_watch *name_watch)
-{
-    service_leave(loop, &network_service_type, &name_watch->of);
 }
 
 static void move_name_watch(SCRunLoopRef loop, struct name_watch *name_watch, struct list *to)

@@ -23,6 +23,9 @@ struct network_user {
     bool is_name;
 };
 
+/* Does nothing if the watch is in no service. From any thread. */
+void network_service_leave(SCRunLoopRef loop, struct network_user *user);
+
 /* ---- Network watches -------------------------------------------------------------------------------------------- */
 
 struct network_watch {
@@ -38,7 +41,6 @@ struct network_watch {
  * network path now, with a reference; some ways may be missing. Does not wait for RTNL. Returns 0 or an errno. */
 int network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_watch *watch,
                          struct network_path **ret_first);
-void network_service_leave(SCRunLoopRef loop, struct network_watch *watch);
 
 /* From now on, each evaluation is reported, also one that found no change: another loop may have reported a change that
  * this one never sees. */
@@ -66,10 +68,9 @@ struct name_watch {
     const struct name_watch_type *type;
 };
 
-/* From any thread. Adds the watch to the loop's service for the namespace, until network_service_leave_name. Returns 0
+/* From any thread. Adds the watch to the loop's service for the namespace, until network_service_leave. Returns 0
  * or an errno. */
 int network_service_join_name(SCRunLoopRef loop, struct netns *netns, struct name_watch *name_watch);
-void network_service_leave_name(SCRunLoopRef loop, struct name_watch *name_watch);
 
 /* The watch gets the default path after each change, and once in the next pass of the loop, until it leaves or stops
  * following. So a name that is pending needs no evaluation of its own. From any thread. */

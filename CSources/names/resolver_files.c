@@ -346,6 +346,7 @@ bool resolver_files_check(struct resolver_files_user *user, int64_t now)
     user->due = state.due;
     instance = state.instance;
     is_open = state.inotify.fd >= 0;
+    user->is_watched = is_open && !state.incomplete;
     unlock();
     if (is_open && (user->source->descriptor == NULL || user->instance != instance)) {
         runloop_lock(user->loop);
@@ -357,15 +358,5 @@ bool resolver_files_check(struct resolver_files_user *user, int64_t now)
         runloop_unlock(user->loop);
     }
     return changed;
-}
-
-bool resolver_files_are_watched(void)
-{
-    bool are_watched;
-
-    lock();
-    are_watched = state.inotify.fd >= 0 && !state.incomplete;
-    unlock();
-    return are_watched;
 }
 #endif

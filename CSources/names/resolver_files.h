@@ -13,7 +13,8 @@ struct resolver_files_user {
     struct source *source;
     unsigned instance; /* of inotify, in the loop's epoll set */
     unsigned version;  /* of the files, as of its last check */
-    int64_t due;       /* as of its last check: a file is being written, and counts then. NEVER: all are whole */
+    bool is_watched; /* as of its last check: an event reports every change. Else there is no instance or watch left */
+    int64_t due;     /* as of its last check: a file is being written, and counts then. NEVER: all are whole */
 };
 
 /* Does not fail: inotify instances are scarce. Without one, only resolver_files_check finds changes. Sets the source's
@@ -24,8 +25,5 @@ void resolver_files_leave(struct resolver_files_user *user);
 /* For the thread that runs the loop, when the source runs. Returns whether a file has changed since the last check, and
  * all are whole: their writers have closed them, or nothing has changed for 100 ms. */
 bool resolver_files_check(struct resolver_files_user *user, int64_t now);
-
-/* Whether an event reports every change. False: there is no inotify instance, watch or memory left. */
-bool resolver_files_are_watched(void);
 
 #endif
