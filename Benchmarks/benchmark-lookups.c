@@ -254,7 +254,7 @@ static bool measure_silent(const char *title, const char *format, bool one_domai
     for (unsigned i = 0; i < MANY; i++)
         release(targets[i]);
     snprintf(row, sizeof row, "%s: threads", title);
-    within = bench_report_number(row, most, "threads", 64);
+    within = bench_report_number(row, most, "threads", 128);
     snprintf(row, sizeof row, "%s: a name", title);
     within = bench_report_number(row, bytes, "bytes", 900) && within;
     snprintf(row, sizeof row, "%s: the longest call", title);

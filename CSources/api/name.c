@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "names/resolvconf.h"
+#include "names/name_servers.h"
 #include "route/shared_socket.h"
 
 #define RETRY_DELAY_FIRST (1 * SECOND) /* after a failure; doubles with each further failure */
@@ -94,7 +94,7 @@ static bool name_servers_are_reachable(const struct SCNetworkReachability *targe
     struct path path;
     bool reachable = true;
 
-    if (resolvconf_server_questions(&questions) != 0)
+    if (name_servers_questions(&questions) != 0)
         return true;
     if (shared_socket_evaluate(netns_socket(target->netns), questions, 0, &path) == 0)
         reachable = path_is_usable(&path);
@@ -138,7 +138,7 @@ static void set_next_lookup_locked(struct SCNetworkReachability *target, int64_t
 
     target->lookups->next = deadline;
     if (schedule != NULL)
-        name_monitor_set_deadline(schedule->loop, &schedule->name_watch, deadline);
+        network_service_set_deadline(schedule->loop, &schedule->name_watch, deadline);
 }
 
 /* After a look-up. */
@@ -164,7 +164,7 @@ static int watch_own_path_locked(struct schedule *schedule)
         return 0;
     error = monitor_watch(schedule->loop, schedule->target->netns, &schedule->watch);
     if (error == 0)
-        name_monitor_stop_following(schedule->loop, &schedule->name_watch);
+        network_service_stop_following(schedule->loop, &schedule->name_watch);
     return error;
 }
 

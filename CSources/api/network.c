@@ -32,8 +32,8 @@ int network_join_locked(struct schedule *schedule)
     struct network_path *first;
     int error;
 
-    schedule->net_watch = (struct network_watch){ .user.owner = &schedule->member.counted, .changed = network_changed };
-    error = network_monitor_join(schedule->loop, target->netns, &schedule->net_watch, &first);
+    schedule->net_watch = (struct network_watch){ .of.user.owner = &schedule->member.counted, .changed = network_changed };
+    error = network_service_join(schedule->loop, target->netns, &schedule->net_watch, &first);
     if (error == 0)
         target->network = first;
     return error;
@@ -113,7 +113,7 @@ static int retain_network(struct SCNetworkReachability *target, struct network_p
     target_unlock(target);
     if (*ret != NULL)
         return 0;
-    error = network_monitor_questions(&questions);
+    error = network_service_questions(&questions);
     if (error == 0) {
         error = network_path_query(target->netns, questions, ret);
         questions_release(questions);

@@ -42,9 +42,9 @@ static void leave_locked(struct schedule *schedule)
     struct SCNetworkReachability *target = schedule->target;
 
     if (target->lookups != NULL)
-        name_monitor_leave(schedule->loop, &schedule->name_watch);
+        network_service_leave(schedule->loop, &schedule->name_watch.of);
     if (target->notify_network)
-        network_monitor_leave(schedule->loop, &schedule->net_watch);
+        network_service_leave(schedule->loop, &schedule->net_watch.of);
     monitor_unwatch(schedule->loop, &schedule->watch);
     runloop_remove_member(schedule->loop, &schedule->member);
     network_path_release(target->network);
@@ -145,7 +145,7 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     schedule->watch.can_share = target->details == NULL && !target->notify_next_hop && is_single &&
                                 (question_is_plain(question) || question_find_group(question, &group));
     if (target->lookups != NULL)
-        schedule->name_watch = (struct name_watch){ .user.owner = &schedule->member.counted, .type = &name_watch_type };
+        schedule->name_watch = (struct name_watch){ .of.user.owner = &schedule->member.counted, .type = &name_watch_type };
     return schedule;
 }
 
@@ -200,10 +200,10 @@ static int add_locked(struct schedule *schedule)
 
     counted_retain(&(schedule->watch.questions = target->questions)->counted);
     if (target->lookups != NULL)
-        error = name_monitor_join(loop, target->netns, &schedule->name_watch);
+        error = network_service_join_name(loop, target->netns, &schedule->name_watch);
     /* Watch first, then evaluate: no change in between is missed. */
     if (error == 0 && follows)
-        name_monitor_follow(loop, &schedule->name_watch);
+        network_service_follow(loop, &schedule->name_watch);
     else if (error == 0)
         error = monitor_watch(loop, target->netns, &schedule->watch);
     if (error == 0)

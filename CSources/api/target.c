@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "names/resolvconf.h"
+#include "names/name_servers.h"
 #include "route/network_path.h"
 
 #define TYPE_ID   0x5343524cul
@@ -53,10 +53,6 @@ static void free_target(struct counted *counted)
 {
     struct SCNetworkReachability *target = container_of(counted, struct SCNetworkReachability, memory);
 
-    if (target->lookups != NULL) {
-        lookup_waiter_close(&target->lookups->waiter);
-        resolvconf_release();
-    }
     if (target->netns != NULL)
         netns_release(target->netns);
     network_path_release(target->network);
@@ -86,7 +82,6 @@ static int make_members(struct SCNetworkReachability *target, const struct targe
     if (pending && (target->lookups = calloc(1, sizeof *target->lookups)) == NULL)
         return ENOMEM;
     if (pending) {
-        resolvconf_retain();
         list_init(&target->lookups->waiter.node);
         target->lookups->target = target;
         target->lookups->next = NEVER;

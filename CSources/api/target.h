@@ -9,8 +9,7 @@
 #include "base/counted.h"
 #include "loop/runloop.h"
 #include "names/lookup.h"
-#include "names/name_monitor.h"
-#include "names/network_monitor.h"
+#include "names/network_service.h"
 
 /* ---- callback.c: what a user gives SCNetworkReachabilitySetCallback, a function, and a context with hooks. All
  * functions but callback_retain can call user code: never call them with a lock held. */
@@ -303,7 +302,7 @@ void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool change
 
 /* ---- network.c: the network paths of targets with notify_network ------------------------------------------------- */
 
-/* Begins to watch, until network_monitor_leave. Returns 0 or an errno. */
+/* Begins to watch, until network_service_leave. Returns 0 or an errno. */
 int network_join_locked(struct schedule *schedule);
 
 /* ---- getters.c -------------------------------------------------------------------------------------------------- */

@@ -42,9 +42,9 @@ bool runloop_mode_is_valid(SCRunLoopMode mode)
 
 /* ---- Creation and release --------------------------------------------------------------------------------------- */
 
-static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, uint32_t events, void *pointer)
+static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, void *pointer)
 {
-    struct epoll_event event = { .events = events, .data = { .ptr = pointer } };
+    struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
 
     if (epoll_ctl(loop->epoll.fd, EPOLL_CTL_ADD, descriptor->fd, &event) == 0 || errno == EEXIST)
         return 0;
@@ -80,9 +80,9 @@ static int open_descriptors(SCRunLoopRef loop)
     if (error == 0)
         error = descriptor_adopt(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
     if (error == 0)
-        error = epoll_add(loop, &loop->wake, EPOLLIN, &loop->wake);
+        error = epoll_add(loop, &loop->wake, &loop->wake);
     if (error == 0)
-        error = epoll_add(loop, &loop->timer, EPOLLIN, &loop->timer);
+        error = epoll_add(loop, &loop->timer, &loop->timer);
     if (error != 0)
         close_descriptors(loop);
     return error;
@@ -265,23 +265,13 @@ static void epoll_remove(SCRunLoopRef loop, const struct descriptor *descriptor)
 void runloop_unwatch_locked(SCRunLoopRef loop, const struct source *source)
 {
     epoll_remove(loop, source->descriptor);
-    epoll_remove(loop, source->edges);
 }
 
-/* A file that cannot be polled, as all of /proc in some sandboxes, is no error: see edges_error. The kernel reports
- * a mount once to each open /proc/self/mountinfo, to the first poll that asks for it: a program's own poll(2) of
- * the loop's descriptor would take the report away. So the loop asks for edges, which only its own epoll_wait(2)
- * takes. */
 int runloop_watch_locked(SCRunLoopRef loop, struct source *source)
 {
-    int error = 0;
-
-    if (source->descriptor != NULL && descriptor_is_open(source->descriptor))
-        error = epoll_add(loop, source->descriptor, EPOLLIN, source);
-    source->edges_error = error;
-    if (error == 0 && source->edges != NULL && descriptor_is_open(source->edges))
-        source->edges_error = epoll_add(loop, source->edges, EPOLLIN | EPOLLET, source);
-    return error;
+    if (source->descriptor == NULL || !descriptor_is_open(source->descriptor))
+        return 0;
+    return epoll_add(loop, source->descriptor, source);
 }
 
 int runloop_add_source_locked(SCRunLoopRef loop, struct source *source)

@@ -26,8 +26,6 @@ struct source {
     struct list node;
     struct counted counted;
     const struct descriptor *descriptor; /* in the loop's epoll set, if it is open; NULL: none */
-    const struct descriptor *edges;      /* likewise; always readable: only that something new happens counts */
-    int edges_error;                     /* why `edges` are not in the epoll set */
     int64_t deadline;                    /* of clock_now, or NEVER */
     bool due;                            /* runs in the next pass */
     bool ready;                          /* runs in the current pass */
@@ -95,12 +93,11 @@ static inline void runloop_unlock(SCRunLoopRef loop)
 
 /* ---- Sources */
 
-/* Adds a source to the loop, which takes a reference. Returns 0 or an errno. That `edges` could not be added is no
- * error. */
+/* Adds a source to the loop, which takes a reference. Returns 0 or an errno. */
 int runloop_add_source_locked(SCRunLoopRef loop, struct source *source);
 void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
 
-/* A source is about to close its descriptors, or has opened others. */
+/* A source is about to close its descriptor, or has opened another one. */
 void runloop_unwatch_locked(SCRunLoopRef loop, const struct source *source);
 int runloop_watch_locked(SCRunLoopRef loop, struct source *source);
 

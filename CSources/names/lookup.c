@@ -2,22 +2,13 @@
 /*
  * The threads that call getaddrinfo(3), and the look-ups that wait for them. getaddrinfo can neither be cancelled nor
  * given a time limit: with a silent server it takes many seconds. So detached threads call it, one for each look-up
- * that may start, at most 64. A thread takes the next look-up when its own has ended, and ends if none may start.
+ * that may start, at most 128. A thread takes the next look-up when its own has ended, and ends if none may start.
  *
- * The rule, which lookup_queue.c keeps: **a name that gets no reply delays no other.**
- *
- * - The *domain* of a name is the name without its first label, in its namespace. As a rule, one server has all names
- *   of a domain.
- * - A look-up is *trusted* or *doubtful*. Doubtful are those of a domain of which no name was answered yet, or whose
- *   last trusted look-up was slow (it took more than 500 ms); those of a name that failed or was slow the last time;
- *   and all that have become slow.
- * - Doubtful look-ups start only while they are fewer than half of the 64. So trusted ones always find a thread.
- * - Of these 32, a domain has at most half of what the other domains leave: a silent domain has 16, the second one 8.
- *   So a domain that is new finds a thread, too. Names that failed have a share of their own: they do not delay the
- *   other names of their domain.
- * - Of the trusted look-ups, 16 of one domain start at once. Each quick answer lets one more start. So a living domain
- *   doubles its speed in each round trip, up to 64, and one that falls silent has few threads when that is noticed.
- * - First look-ups start before repeated ones, and those before names that failed. Domains take turns.
+ * The rule, which lookup_queue.c keeps: **a name that gets no reply delays no other.** Names have an *account*: that of
+ * their domain, which is the name without its first label, in its namespace; as a rule, one server has all names of a
+ * domain. Names that failed or were slow the last time have another one. An account may begin a look-up while it has
+ * fewer than half as many as there are places left: a silent domain has 43 of the 128, the next one 29, then 19. So ten
+ * silent domains leave a place for another one. First look-ups start before repeated ones, and accounts take turns.
  *
  * There is one look-up of a name and address family in a namespace at a time, and all who want these wait for it. If a
  * thread cannot be started, the name waits for those that there are.
@@ -39,6 +30,7 @@
 #include "base/siphash.h"
 
 #define THREAD_NAME "reach-resolver"
+#define SLOW        (SECOND / 2)
 
 /* One look-up, shared by all who wait for the name and family in the namespace. It has one owner: the queue, then the
  * thread that took it. A queued look-up is freed with its last waiter; one under way is freed when getaddrinfo
@@ -106,20 +98,18 @@ static uint64_t hash_domain(const struct netns *netns, const char *name)
     return hash_text(netns, domain, length);
 }
 
-static struct lookup *lookup_create(struct netns *netns, const char *name, int family, enum lookup_kind kind,
-                                    struct lookup_waiter *waiter)
+static struct lookup *lookup_create(struct netns *netns, const char *name, int family, enum lookup_kind kind)
 {
     const size_t size = strlen(name) + 1;
-    struct lookup *lookup = waiter->spare != NULL ? waiter->spare : malloc(offsetof(struct lookup, name) + size);
+    struct lookup *lookup = malloc(offsetof(struct lookup, name) + size);
 
-    waiter->spare = NULL;
     if (lookup == NULL)
         return NULL;
     memset(lookup, 0, offsetof(struct lookup, name)); /* the memory may end before the structure does */
     lookup->netns = netns;
     lookup->family = (sa_family_t)family;
     lookup->tree_node.hash = hash_text(netns, name, size - 1);
-    lookup->turn.kind = (uint8_t)kind;
+    lookup->turn.is_first = kind == LOOKUP_FIRST;
     list_init(&lookup->turn.node);
     list_init(&lookup->waiters);
     memcpy(lookup->name, name, size);
@@ -142,22 +132,21 @@ static struct lookup *find_lookup_locked(const struct lookup *wanted)
     return node == NULL ? NULL : container_of(node, struct lookup, tree_node);
 }
 
-static void add_to_pool_locked(struct lookup *lookup, struct lookup_domain *domain)
+static void add_to_pool_locked(struct lookup *lookup, struct lookup_account *account)
 {
     hash_tree_add(&pool.lookups, &lookup->tree_node);
-    lookup->turn.domain = domain;
-    domain->references++;
+    lookup->turn.account = account;
     lookup_queue_add(&pool.queue, &lookup->turn);
 }
 
 /* The look-up is not under way, or was ended. Returns what lookup_queue_release returns. */
-static struct lookup_domain *remove_from_pool_locked(struct lookup *lookup)
+static struct lookup_account *remove_from_pool_locked(struct lookup *lookup)
 {
     if (!lookup->overtaken)
         hash_tree_remove(&pool.lookups, &lookup->tree_node);
     if (!lookup->turn.running)
         lookup_queue_remove(&pool.queue, &lookup->turn);
-    return lookup_queue_release(&pool.queue, lookup->turn.domain);
+    return lookup_queue_release(&pool.queue, lookup->turn.account);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
@@ -198,9 +187,9 @@ static void deliver_result(struct lookup *lookup, const struct lookup_result *re
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */
 
 /* Returns the next look-up for a thread. NULL: it must end. */
-static struct lookup *begin_next_locked(int64_t now)
+static struct lookup *begin_next_locked(void)
 {
-    struct lookup *lookup = lookup_of_turn(lookup_queue_begin(&pool.queue, now));
+    struct lookup *lookup = lookup_of_turn(lookup_queue_begin(&pool.queue));
 
     if (lookup == NULL) {
         pool.threads--;
@@ -211,17 +200,16 @@ static struct lookup *begin_next_locked(int64_t now)
     return lookup;
 }
 
-/* The first look-up of a new thread, which was started for this domain. */
-static struct lookup *begin_first(struct lookup_domain *domain)
+/* The first look-up of a new thread, which was started for this account. */
+static struct lookup *begin_first(struct lookup_account *account)
 {
-    const int64_t now = clock_now();
-    struct lookup_domain *unused;
+    struct lookup_account *unused;
     struct lookup *lookup;
 
     process_lock();
-    lookup_queue_arrive(&pool.queue, domain);
-    unused = lookup_queue_release(&pool.queue, domain);
-    lookup = begin_next_locked(now);
+    lookup_queue_arrive(&pool.queue, account);
+    lookup = begin_next_locked();
+    unused = lookup_queue_release(&pool.queue, account);
     process_unlock();
     free(unused);
     return lookup;
@@ -231,16 +219,15 @@ static struct lookup *begin_first(struct lookup_domain *domain)
  * before its result is delivered, so that a later lookup_start begins a new one. */
 static struct lookup *end_and_begin_next(struct lookup *lookup, struct lookup_result *result)
 {
-    const int64_t now = clock_now();
-    struct lookup_domain *unused;
+    struct lookup_account *unused;
     struct lookup *next;
 
     process_lock();
-    result->slow = lookup_queue_end(&pool.queue, &lookup->turn, result->outcome != LOOKUP_FAILED, now);
+    lookup_queue_end(&pool.queue, &lookup->turn);
     unused = remove_from_pool_locked(lookup);
     result->outdated = lookup->outdated;
     result->in_pause = lookup->in_pause;
-    next = begin_next_locked(now);
+    next = begin_next_locked();
     process_unlock();
     free(unused);
     return next;
@@ -251,10 +238,12 @@ static struct lookup *run_lookup(struct lookup *lookup)
 {
     struct found_address items[RESOLVER_ADDRESSES_LIMIT];
     struct lookup_result result = { .outcome = LOOKUP_FAILED, .items = items };
+    const int64_t began = clock_now();
     struct lookup *next;
 
     if (netns_enter(lookup->netns) == 0)
         resolver_resolve(lookup->name, lookup->family, &result);
+    result.slow = clock_now() - began > SLOW;
     next = end_and_begin_next(lookup, &result);
     deliver_result(lookup, &result);
     return next;
@@ -262,13 +251,13 @@ static struct lookup *run_lookup(struct lookup *lookup)
 
 static int add_thread(void);
 
-static void *run_thread(void *domain)
+static void *run_thread(void *account)
 {
     struct lookup *lookup;
 
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
     resolver_prepare_thread();
-    for (lookup = begin_first(domain); lookup != NULL; lookup = run_lookup(lookup))
+    for (lookup = begin_first(account); lookup != NULL; lookup = run_lookup(lookup))
         (void)add_thread(); /* this one may be stuck for long */
     return NULL;
 }
@@ -278,24 +267,23 @@ static void *run_thread(void *domain)
 /* Starts a thread if a look-up may start for which none is coming. Returns 0, an errno, or NOT_NEEDED. */
 static int add_thread(void)
 {
-    const int64_t now = clock_now();
-    struct lookup_domain *domain = NULL, *unused = NULL;
+    struct lookup_account *account = NULL, *unused = NULL;
     int error;
 
     process_lock();
     if (pool.threads < LOOKUP_LIMIT)
-        domain = lookup_queue_call_thread(&pool.queue, now);
-    pool.threads += domain != NULL;
+        account = lookup_queue_call_thread(&pool.queue);
+    pool.threads += account != NULL;
     process_unlock();
-    if (domain == NULL)
+    if (account == NULL)
         return NOT_NEEDED;
-    error = process_start_small_thread(run_thread, domain);
+    error = process_start_small_thread(run_thread, account);
     if (error == 0)
         return 0;
     process_lock();
     pool.threads--;
-    lookup_queue_arrive(&pool.queue, domain);
-    unused = lookup_queue_release(&pool.queue, domain);
+    lookup_queue_arrive(&pool.queue, account);
+    unused = lookup_queue_release(&pool.queue, account);
     process_unlock();
     free(unused);
     return error;
@@ -313,27 +301,27 @@ static void add_waiter_locked(struct lookup *lookup, struct lookup_waiter *waite
 }
 
 /* Consumes `fresh`. It is queued, unless there is a look-up of the same name and family: then the waiter joins that
- * one. Consumes `fresh_domain`, which is NULL if the waiter has a domain already. */
-static void join_or_queue(struct lookup *fresh, struct lookup_domain *fresh_domain, struct lookup_waiter *waiter)
+ * one. Consumes `account`. */
+static void join_or_queue(struct lookup *fresh, bool is_doubted, struct lookup_account *account,
+                          struct lookup_waiter *waiter)
 {
+    const uint64_t hash = hash_domain(fresh->netns, fresh->name) + is_doubted;
+    struct lookup_account *unused = account;
     struct lookup *lookup;
 
     process_lock();
     prepare_pool_locked();
-    if (waiter->domain == NULL)
-        waiter->domain = lookup_queue_domain(&pool.queue, hash_domain(fresh->netns, fresh->name), fresh_domain);
-    if (waiter->domain == fresh_domain)
-        fresh_domain = NULL;
     lookup = find_lookup_locked(fresh);
-    if (lookup == NULL)
-        add_to_pool_locked(lookup = fresh, waiter->domain);
-    else if (!lookup->turn.running)
-        lookup_queue_raise(&pool.queue, &lookup->turn, (enum lookup_kind)fresh->turn.kind);
+    if (lookup == NULL) {
+        lookup = fresh;
+        add_to_pool_locked(lookup, lookup_queue_account(&pool.queue, hash, account));
+        unused = lookup->turn.account == account ? NULL : account;
+    }
     add_waiter_locked(lookup, waiter);
     process_unlock();
     if (lookup != fresh)
-        waiter->spare = fresh;
-    free(fresh_domain);
+        free(fresh);
+    free(unused);
 }
 
 /* What lookup_start returns after add_thread has returned `error`. Each thread that has started looks into the queue
@@ -355,18 +343,16 @@ static int status_of_waiter(const struct lookup_waiter *waiter, int error)
 
 int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind, struct lookup_waiter *waiter)
 {
-    struct lookup *lookup = lookup_create(netns, name, family, kind, waiter);
-    struct lookup_domain *domain = NULL;
+    struct lookup *lookup = lookup_create(netns, name, family, kind);
+    struct lookup_account *account = malloc(sizeof *account);
     int status;
 
-    if (waiter->domain == NULL)
-        domain = malloc(sizeof *domain);
-    if (lookup == NULL || (waiter->domain == NULL && domain == NULL)) {
-        free(domain);
-        waiter->spare = lookup;
+    if (lookup == NULL || account == NULL) {
+        free(account);
+        free(lookup);
         return ENOMEM;
     }
-    join_or_queue(lookup, domain, waiter);
+    join_or_queue(lookup, kind == LOOKUP_DOUBTED, account, waiter);
     status = status_of_waiter(waiter, add_thread());
     if (status != 0 && status != EINPROGRESS)
         lookup_cancel(waiter);
@@ -377,18 +363,16 @@ void lookup_mark_outdated(const struct netns *netns, enum lookup_age age)
 {
     process_lock();
     prepare_pool_locked();
-    for (size_t i = 0; i < 2; i++) {
-        list_for_each(node, &pool.queue.running[i]) {
-            struct lookup *lookup = lookup_of_turn(container_of(node, struct lookup_turn, node));
+    list_for_each(node, &pool.queue.running) {
+        struct lookup *lookup = lookup_of_turn(container_of(node, struct lookup_turn, node));
 
-            if (lookup->netns != netns)
-                continue;
-            lookup->in_pause = lookup->in_pause || age == LOOKUP_IN_PAUSE;
-            lookup->outdated = lookup->outdated || age != LOOKUP_IN_PAUSE;
-            if (age == LOOKUP_OVERTAKEN && !lookup->overtaken) {
-                hash_tree_remove(&pool.lookups, &lookup->tree_node);
-                lookup->overtaken = true;
-            }
+        if (lookup->netns != netns)
+            continue;
+        lookup->in_pause = lookup->in_pause || age == LOOKUP_IN_PAUSE;
+        lookup->outdated = lookup->outdated || age != LOOKUP_IN_PAUSE;
+        if (age == LOOKUP_OVERTAKEN && !lookup->overtaken) {
+            hash_tree_remove(&pool.lookups, &lookup->tree_node);
+            lookup->overtaken = true;
         }
     }
     process_unlock();
@@ -406,7 +390,7 @@ bool lookup_is_overtaken(const struct lookup_waiter *waiter)
 
 void lookup_cancel(struct lookup_waiter *waiter)
 {
-    struct lookup_domain *unused[2] = { NULL };
+    struct lookup_account *unused = NULL;
     struct lookup *lookup;
     bool is_last = false;
 
@@ -418,23 +402,11 @@ void lookup_cancel(struct lookup_waiter *waiter)
         list_remove(&waiter->node);
         is_last = !lookup->turn.running && list_is_empty(&lookup->waiters);
         if (is_last)
-            unused[0] = remove_from_pool_locked(lookup);
+            unused = remove_from_pool_locked(lookup);
     }
-    if (waiter->domain != NULL)
-        unused[1] = lookup_queue_release(&pool.queue, waiter->domain);
-    waiter->domain = NULL;
     process_unlock();
-    free(unused[0]);
-    free(unused[1]);
-    if (!is_last)
-        return;
-    free(waiter->spare); /* if it joined a look-up of another waiter */
-    waiter->spare = lookup;
-}
-
-void lookup_waiter_close(struct lookup_waiter *waiter)
-{
-    free(waiter->spare);
-    waiter->spare = NULL;
+    free(unused);
+    if (is_last)
+        free(lookup);
 }
 #endif

@@ -24,15 +24,12 @@ struct lookup_waiter_type {
 };
 
 /* Waits for the result of look-ups of one name. The caller sets `type` before the first lookup_start, for good. While
- * the waiter waits, the caller holds a reference to the owner: it calls lookup_cancel before it drops the last one, and
- * lookup_waiter_close before it frees the waiter. */
+ * the waiter waits, the caller holds a reference to the owner: it calls lookup_cancel before it drops the last one. */
 struct lookup_waiter {
     struct list node;
     const struct lookup_waiter_type *type;
-    struct lookup *lookup;        /* NULL: does not wait */
-    struct lookup *spare;         /* memory of a cancelled look-up, for the next; or NULL */
-    struct lookup_domain *domain; /* a reference, from the first lookup_start until lookup_cancel; or NULL */
-    unsigned turn;                /* lookup_cancel increments it */
+    struct lookup *lookup; /* NULL: does not wait */
+    unsigned turn;         /* lookup_cancel increments it */
 };
 
 /* Queues a look-up of the name's addresses of one family, or of both (AF_UNSPEC), in the namespace, or joins the one
@@ -55,11 +52,7 @@ void lookup_mark_outdated(const struct netns *netns, enum lookup_age age);
 /* Whether the waiter waits for a look-up that was overtaken. */
 bool lookup_is_overtaken(const struct lookup_waiter *waiter);
 
-/* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. The waiter forgets
- * its domain; the library does so with the last name of the domain. */
+/* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. */
 void lookup_cancel(struct lookup_waiter *waiter);
-
-/* Frees what a waiter that does not wait keeps. */
-void lookup_waiter_close(struct lookup_waiter *waiter);
 
 #endif

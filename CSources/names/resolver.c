@@ -58,16 +58,22 @@ static bool is_ascii(const char *name)
     return *name == '\0';
 }
 
-/* An international name. A name of the library is UTF-8, but getaddrinfo converts it from the character set of the
- * locale, and a program that has not called setlocale(3) has none. So this thread has a locale of its own meanwhile. */
-static int convert_and_resolve(const char *name, int family, struct addrinfo **ret)
+/* The resolver is asked for the family alone: for both, it succeeds with the addresses of one after the query for the
+ * other has failed.
+ *
+ * A name of the library is UTF-8, but getaddrinfo converts an international one from the character set of the locale,
+ * and a program that has not called setlocale(3) has none. So this thread has a locale of its own meanwhile. */
+static int resolve_list(const char *name, int family, struct addrinfo **ret)
 {
-#ifdef AI_IDN
-    const struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM, .ai_flags = AI_IDN };
-    const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    locale_t before;
+    struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM };
+    locale_t locale, before;
     int error;
 
+    if (is_ascii(name))
+        return getaddrinfo(name, NULL, &hints, ret);
+#ifdef AI_IDN
+    hints.ai_flags = AI_IDN;
+    locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     if (locale == (locale_t)0)
         return EAI_IDN_ENCODE;
     before = uselocale(locale);
@@ -76,20 +82,9 @@ static int convert_and_resolve(const char *name, int family, struct addrinfo **r
     freelocale(locale);
     return error;
 #else
-    (void)name;
-    (void)family;
-    (void)ret;
+    (void)locale, (void)before, (void)error;
     return EAI_NONAME;
 #endif
-}
-
-/* The resolver is asked for the family alone: for both, it succeeds with the addresses of one after the query for the
- * other has failed. */
-static int resolve_list(const char *name, int family, struct addrinfo **ret)
-{
-    const struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM };
-
-    return is_ascii(name) ? getaddrinfo(name, NULL, &hints, ret) : convert_and_resolve(name, family, ret);
 }
 
 void resolver_resolve(const char *name, int family, struct lookup_result *ret)

@@ -27,7 +27,7 @@ struct lookup_result {
     struct found_address *items; /* in the resolver's order */
     bool slow;                   /* it took more than half a second */
     bool outdated;               /* something changed after the look-up had begun: repeat it */
-    bool in_pause;               /* the same, but the repetition comes later: see name_monitor.c */
+    bool in_pause;               /* the same, but the repetition comes later: see network_service.c */
 };
 
 /* Resolves a name in the calling thread's namespace, to addresses of one family, or of both (AF_UNSPEC). Can take half

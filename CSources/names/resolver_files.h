@@ -2,50 +2,27 @@
 #ifndef REACHABILITY_RESOLVER_FILES_H
 #define REACHABILITY_RESOLVER_FILES_H
 
-/* Watches the files that the system's resolver reads, and reports whether they have changed. */
+/* Watches the files that the system's resolver reads, for all loops of the process. */
 
-#include <limits.h>
-#include <stdatomic.h>
-
-#include "base/file.h"
 #include "loop/runloop.h"
-#include "names/inotify.h"
-#include "names/resolvconf.h"
 
-struct resolver_files {
-    struct inotify *inotify;    /* NULL: there is none */
-    struct descriptor mounts;   /* closed: there is none */
-    bool watch_failed;          /* used by add_all_watches: a watch could not be added */
-    atomic_bool incomplete;     /* the result of the last add_all_watches; read by any thread */
-    atomic_bool mounts_missing; /* no memory, descriptor or place in the epoll set for `mounts`; likewise */
-    struct watched_file {
-        struct filestamp stamp;    /* as of the last check */
-        int watch;                 /* of inotify; -1: there is none */
-        char target[NAME_MAX + 1]; /* the name of the file behind symbolic links */
-        bool touched;              /* by an event since the last stamp */
-        bool changed;              /* since resolver_files_check last returned true */
-        bool closed;               /* by its writer, after the last change */
-    } files[RESOLVCONF_FILES];
-    int64_t changed_at; /* the last change */
-    int64_t due;        /* a change that no writer has closed counts then; NEVER: there is none */
+/* A source of a loop that runs when a file may have changed. */
+struct resolver_files_user {
+    struct list node;
+    SCRunLoopRef loop;
+    struct source *source;
+    unsigned version;  /* of the files, as of its last check */
+    bool is_watched; /* as of its last check: an event reports every change. Else there is no instance or watch left */
+    int64_t due;     /* as of its last check: a file is being written, and counts then. NEVER: all are whole */
 };
 
-/* Does not fail. Sets the source's descriptor, which becomes readable when one of the files may have changed, and its
- * `edges`: the kernel wakes their waiters when something is mounted or unmounted. inotify instances are scarce: without
- * one there is no descriptor, and only resolver_files_check finds changes. */
-void resolver_files_open(struct resolver_files *ret, struct source *source);
-void resolver_files_close(struct resolver_files *files);
+/* Does not fail: inotify instances are scarce. Without one, only resolver_files_check finds changes. Sets the source's
+ * descriptor. The loop and the source stay until resolver_files_leave. */
+void resolver_files_join(struct resolver_files_user *user, SCRunLoopRef loop, struct source *source);
+void resolver_files_leave(struct resolver_files_user *user);
 
-/* Watches the mounts for this source of the loop, if that has failed before. Only the thread that drives the loop calls
- * it. */
-void resolver_files_repair(struct resolver_files *files, SCRunLoopRef loop, struct source *source);
-
-/* Returns whether the descriptors report every change of the files. False: there are no inotify instances, watches,
- * descriptors or memory left, or the program has closed the descriptor. */
-bool resolver_files_are_watched(const struct resolver_files *files);
-
-/* Reads all events. Returns whether one of the files has changed and all are whole: their writers have closed them, or
- * nothing has changed for 100 ms. While they are not, `due` is not NEVER: check again then, and start no look-up. */
-bool resolver_files_check(struct resolver_files *files, int64_t now);
+/* For the thread that runs the loop, when the source runs. Returns whether a file has changed since the last check, and
+ * all are whole: their writers have closed them, or nothing has changed for 100 ms. */
+bool resolver_files_check(struct resolver_files_user *user, int64_t now);
 
 #endif

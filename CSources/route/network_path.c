@@ -188,7 +188,7 @@ static int compare_ways(const void *left, const void *right)
 }
 
 /* The kernel's choices come first. */
-static int search_ways(struct network_search *search, const struct questions *questions)
+static int search_ways(struct network_search *search, const struct questions *questions, bool all_ways)
 {
     size_t chosen;
     int error = 0;
@@ -203,7 +203,7 @@ static int search_ways(struct network_search *search, const struct questions *qu
             search->network->paths[i] = path;
     }
     chosen = search->network->count;
-    if (error == 0 && search->rtnetlink != NULL)
+    if (error == 0 && search->rtnetlink != NULL && all_ways)
         error = add_other_ways(search);
     if (search->network->count > chosen + 1)
         qsort(search->network->ways + chosen, search->network->count - chosen, sizeof(struct network_way),
@@ -228,13 +228,14 @@ static int add_server(struct network_search *search, const struct question *ques
         memcpy(server->zone, question->interface, strnlen(question->interface, sizeof server->zone - 1));
         server->scope = shared_socket_link_index(netns_socket(search->netns), server->zone);
     }
-    network->server_count++;
-    network->server_is_reachable = network->server_is_reachable || path_rank(&path) > 0;
+    if (network->server_count++ == 0 || path_rank(&path) > path_rank(&network->server_path))
+        network->server_path = path;
+    network->server_is_reachable = path_rank(&network->server_path) > 0;
     return 0;
 }
 
 int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
-                      const struct questions *questions, struct network_path **ret,
+                      const struct questions *questions, bool all_ways, struct network_path **ret,
                       struct dependencies *ret_dependencies)
 {
     struct network_search search = {
@@ -245,7 +246,7 @@ int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct r
     if (search.network == NULL)
         return error;
     counted_init(&search.network->counted, free_network_path);
-    error = search_ways(&search, questions);
+    error = search_ways(&search, questions, all_ways);
     for (size_t i = 0; i < NETWORK_FAMILIES && error == 0; i++)
         error = evaluate_one(&search, &questions->items[QUESTION_LOOPBACK_IPV4 + i], &search.network->loopback[i]);
     for (size_t i = QUESTION_SERVERS; i < questions->count && error == 0; i++)
@@ -273,7 +274,7 @@ static int find_over_netlink(struct netns *netns, struct round_cache *cache, con
     (void)rtnetlink_set_user(&rtnetlink, process_user());
     error = rtnetlink_read_links(&rtnetlink);
     if (error == 0)
-        error = network_path_find(&rtnetlink, netns, cache, questions, ret, &ignored);
+        error = network_path_find(&rtnetlink, netns, cache, questions, true, ret, &ignored);
     if (error == 0 && rtnetlink.overruns > 0) {
         network_path_release(*ret);
         error = ENOBUFS;
@@ -293,7 +294,7 @@ int network_path_query(struct netns *netns, const struct questions *questions, s
     for (int tries = 0; tries < SEARCHES && error == ENOBUFS; tries++)
         error = find_over_netlink(netns, &cache, questions, ret);
     if (error == NETLINK_DENIED)
-        error = network_path_find(NULL, netns, &cache, questions, ret, &ignored);
+        error = network_path_find(NULL, netns, &cache, questions, false, ret, &ignored);
     if (error == 0)
         (*ret)->whole = true;
     round_cache_end(&cache);
@@ -314,21 +315,23 @@ static bool all_paths_look_equal(const struct path *a, const struct path *b)
     return paths_look_equal(&a[NETWORK_IPV4], &b[NETWORK_IPV4]) && paths_look_equal(&a[NETWORK_IPV6], &b[NETWORK_IPV6]);
 }
 
-static bool servers_are_equal(const struct name_server *a, const struct name_server *b)
+bool network_path_servers_equal(const struct network_path *a, const struct network_path *b)
 {
-    return address_equal(&a->address, &b->address) && a->scope == b->scope && strcmp(a->zone, b->zone) == 0;
+    if (a->server_count != b->server_count)
+        return false;
+    for (size_t i = 0; i < a->server_count; i++)
+        if (!address_equal(&a->servers[i].address, &b->servers[i].address) ||
+            a->servers[i].scope != b->servers[i].scope || strcmp(a->servers[i].zone, b->servers[i].zone) != 0)
+            return false;
+    return true;
 }
 
 bool network_path_equal(const struct network_path *a, const struct network_path *b)
 {
-    if (a->count != b->count || a->server_count != b->server_count ||
-        a->server_is_reachable != b->server_is_reachable ||
+    if (a->count != b->count || !network_path_servers_equal(a, b) || a->server_is_reachable != b->server_is_reachable ||
         a->loopback[NETWORK_IPV4].flags != b->loopback[NETWORK_IPV4].flags ||
         a->loopback[NETWORK_IPV6].flags != b->loopback[NETWORK_IPV6].flags || !all_paths_look_equal(a->paths, b->paths))
         return false;
-    for (size_t i = 0; i < a->server_count; i++)
-        if (!servers_are_equal(&a->servers[i], &b->servers[i]))
-            return false;
     for (size_t i = 0; i < a->count; i++)
         if (a->ways[i].index != b->ways[i].index || !all_paths_look_equal(a->ways[i].paths, b->ways[i].paths))
             return false;

@@ -24,6 +24,7 @@ struct network_path {
     struct path loopback[NETWORK_FAMILIES]; /* to 127.0.0.1 and ::1 */
     struct name_server servers[CONFFILE_SERVERS];
     size_t server_count;
+    struct path server_path;  /* to the first that is reachable, else to the first; zeroed: there is no server */
     bool server_is_reachable; /* at least one */
     bool whole;               /* all ways that can be known are known. The caller sets it */
     size_t count;
@@ -36,15 +37,18 @@ void network_path_release(struct network_path *network); /* NULL: does nothing *
 struct questions *network_path_questions(const struct name_server *servers, size_t count);
 
 /* Evaluates the questions for a monitor, over its socket and with its link table. `rtnetlink` NULL: over the socket
- * that the namespace's targets share, and only the ways that the kernel chooses; does not wait for RTNL. Returns 0,
+ * that the namespace's targets share; does not wait for RTNL. `all_ways` false, or no rtnetlink: only the ways that the
+ * kernel chooses. Returns 0,
  * NETLINK_DENIED or an errno. *ret_dependencies: of all that was evaluated. */
 int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
-                      const struct questions *questions, struct network_path **ret,
+                      const struct questions *questions, bool all_ways, struct network_path **ret,
                       struct dependencies *ret_dependencies);
 
 /* Over sockets of its own: for a call, or where a sandbox refuses all messages. May wait for RTNL. Returns 0 or an
  * errno. */
 int network_path_query(struct netns *netns, const struct questions *questions, struct network_path **ret);
+
+bool network_path_servers_equal(const struct network_path *a, const struct network_path *b);
 
 /* Whether there is no difference that a program may see. */
 bool network_path_equal(const struct network_path *a, const struct network_path *b);

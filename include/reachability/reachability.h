@@ -77,7 +77,7 @@
  *   SCRunLoopStop and SCRunLoopWakeUp. Callbacks and context functions run with no lock held and may make any call. Do
  *   not leave them by longjmp(3), pthread_exit(3) or a C++ exception. Do not pthread_cancel(3) a thread inside a call.
  * The library's threads. Targets on run loops need none, except for names: each look-up under way has a thread, at most
- *   64 in all, and one closes watches on files. All targets on schedulers and queues share one thread. A call that
+ *   128 in all, and one closes watches on files. All targets on schedulers and queues share one thread. A call that
  *   needs a socket in another network namespace uses a thread for that moment.
  * Stopping. If SetCallback, Unschedule or SetScheduler(NULL) is called on the thread or queue that delivers, the old
  *   callback is not called after it returns. If it is called on another thread, a callback that has begun may finish

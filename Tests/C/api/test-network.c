@@ -432,6 +432,8 @@ static const struct server_row {
     { "on a directly attached network", "nameserver 192.0.2.53\n", NULL, "192.0.2.53", 1, true },
     { "without a route", "nameserver 198.51.100.53\n", NULL, "198.51.100.53", 1, false },
     { "one of two has a route", "nameserver 198.51.100.53\nnameserver 2001:db8::53\n", NULL, "198.51.100.53", 2, true },
+    { "the first of two has a route", "nameserver 192.0.2.53\nnameserver 198.51.100.53\n", NULL, "192.0.2.53", 2,
+      true },
     { "none", "# nothing\n", NULL, "none", 0, false },
     { "on this machine", "nameserver 127.0.0.1\n", NULL, "127.0.0.1", 1, true },
     { "the unspecified address", "nameserver 0.0.0.0\n", NULL, "127.0.0.1", 1, true },
@@ -686,6 +688,48 @@ TEST(a_half_written_resolv_conf_makes_no_callback)
     expect_address(&view.network.nameServers[0], "192.0.2.54");
 }
 
+/* The loop that reads the event wakes the other. */
+TEST(each_loop_notices_an_edited_file)
+{
+    struct watcher other;
+
+    expect_first_ways("");
+    watcher_schedule(&other, network_target());
+    (void)idle_perform(other.loop);
+    for (int i = 0; i < 2; i++) {
+        struct watcher *first = i == 0 ? &watcher : &other, *second = i == 0 ? &other : &watcher;
+
+        first->calls = second->calls = 0;
+        etc_replace(ETC_RESOLV_CONF, i == 0 ? "nameserver 192.0.2.54\n" : "nameserver 192.0.2.55\n");
+        (void)idle_perform(first->loop);
+        assert_int_equal(first->calls, 1);
+        (void)idle_perform(second->loop);
+        assert_int_equal(second->calls, 1);
+    }
+    watcher_stop(&other);
+}
+
+/* An epoll set has the descriptor of the files once. */
+TEST(two_namespaces_on_one_loop_notice_an_edited_file)
+{
+    struct watcher other;
+
+    expect_first_ways("");
+    namespace_require();
+    watcher_schedule_on(&other, network_target(), watcher.loop);
+    (void)idle_perform(watcher.loop);
+    watcher.calls = other.calls = 0;
+    etc_replace(ETC_RESOLV_CONF, "nameserver 192.0.2.54\n");
+    while (idle_perform(watcher.loop) > 0)
+        continue;
+    assert_int_equal(watcher.calls, 1);
+    assert_int_equal(other.calls, 1);
+    watcher_stop(&other);
+    etc_replace(ETC_RESOLV_CONF, "nameserver 192.0.2.55\n");
+    (void)idle_perform(watcher.loop);
+    assert_int_equal(watcher.calls, 2);
+}
+
 TEST(another_name_server_makes_a_callback)
 {
     expect_first_ways("");
@@ -702,75 +746,24 @@ static void expect_first_server(const char *wanted)
 }
 
 /* Containers and scripts of VPNs do that. */
-TEST(a_file_mounted_over_resolv_conf_makes_a_callback)
+TEST(a_file_mounted_over_resolv_conf_is_noticed_with_the_next_change)
 {
     etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
     expect_first_ways("");
     etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
+    expect_no_callback();
+    etc_write(ETC_HOSTS, "# another\n");
     expect_callback("");
     expect_first_server("192.0.2.54");
     etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.55\n");
     expect_callback("");
     expect_first_server("192.0.2.55");
     etc_unmount(ETC_RESOLV_CONF);
-    expect_callback("");
+    AFTER("route add default via 192.0.2.1", expect_callback("a"));
+    expect_first_server("192.0.2.55");
+    etc_write(ETC_RESOLV_CONF, "nameserver 192.0.2.53\n");
+    expect_callback("a");
     expect_first_server("192.0.2.53");
-}
-
-TEST(a_mount_elsewhere_makes_no_callback)
-{
-    etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
-    etc_write(ETC_ASIDE "other", "");
-    expect_first_ways("");
-    etc_mount(ETC_ASIDE "other", ETC_ASIDE "resolv.conf");
-    expect_no_callback();
-    etc_unmount(ETC_ASIDE "other");
-}
-
-/* The kernel reports a mount once to each reader. */
-TEST(a_mount_is_noticed_although_the_program_polls_the_loop_first)
-{
-    etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
-    expect_first_ways("");
-    expect_no_callback(); /* on a slow machine, a later evaluation is due by now */
-    struct pollfd poller = (struct pollfd){ .fd = SCRunLoopGetFileDescriptor(watcher.loop), .events = POLLIN };
-    assert_int_equal(poll(&poller, 1, 0), 0);
-    etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(poll(&poller, 1, 0), 1);
-    expect_callback("");
-    expect_first_server("192.0.2.54");
-    expect_no_callback();
-    assert_int_equal(poll(&poller, 1, 0), 0);
-}
-
-static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    (void)target, (void)flags, (void)info;
-}
-
-/* The process is not in the namespace in which it began, so the thread waits in another one first. */
-TEST(the_library_thread_notices_a_mount)
-{
-    SCOPED_TARGET target = network_target();
-    struct queue queue;
-
-    etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
-    queue_open(&queue, 0);
-    assert_true(SCNetworkReachabilitySetCallback(target, ignore, NULL));
-    assert_true(queue_set(&queue, target));
-    queue_await(&queue, 1);
-    assert_true(queue_run(&queue));
-    etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
-    queue_await(&queue, 2);
-    assert_true(queue_run(&queue));
-    expect_address(&view_of(target).network.nameServers[0], "192.0.2.54");
-    etc_unmount(ETC_RESOLV_CONF);
-    queue_await(&queue, 3);
-    assert_true(queue_run(&queue));
-    expect_address(&view_of(target).network.nameServers[0], "192.0.2.53");
-    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-    queue_close(&queue);
 }
 
 /* The kernel reports an expired route after 30 s. */
@@ -858,6 +851,24 @@ TEST(a_later_target_does_not_begin_with_what_an_earlier_one_found)
     namespace_ip("route add default via 192.0.2.1");
     watcher_schedule_on(&second, network_target(), watcher.loop);
     expect_ways_of(second.target, "a");
+}
+
+/* For a name alone, the ways are not evaluated. */
+TEST(a_network_target_on_the_loop_of_a_name_has_all_ways)
+{
+    struct watcher second;
+
+    namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 2");
+    etc_write(ETC_HOSTS, "127.0.0.1 here.test\n");
+    watcher_schedule(&watcher, expect_name("here.test"));
+    while (watcher.calls == 0)
+        assert_true(SCRunLoopPerform(watcher.loop, 1) >= 0);
+    (void)idle_perform(watcher.loop);
+    watcher_schedule_on(&second, network_target(), watcher.loop);
+    while (idle_perform(watcher.loop) > 0)
+        continue;
+    assert_int_equal(second.calls, 1);
+    expect_ways_of(second.target, "a c");
 }
 
 TEST(an_unscheduled_target_queries_the_kernel)

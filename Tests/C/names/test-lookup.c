@@ -13,6 +13,7 @@
 
 #include "api/target.h"
 #include "pure/question.h"
+#include "support/limits.h"
 #include "support/listener.h"
 #include "support/names.h"
 #include "support/resolver.h"
@@ -85,13 +86,13 @@ WRAP(int, clock_gettime, clockid_t clock, struct timespec *now)
     return 0;
 }
 
-/* Stops a resolver thread that is about to report a failure, when it checks for a reachable server. */
+/* Stops a resolver thread that is about to report a failure, when it reads which servers there are. */
 static struct {
     atomic_bool closed;
     sem_t reached, open;
 } gate;
 
-WRAP(int, stat, const char *path, struct stat *status)
+WRAP(int, open, const char *path, int flags, ...)
 {
     char name[16] = "";
 
@@ -101,7 +102,7 @@ WRAP(int, stat, const char *path, struct stat *status)
         sem_post(&gate.reached);
         sem_wait(&gate.open);
     }
-    return __real_stat(path, status);
+    return __real_open(path, flags);
 }
 
 /* Threads are counted. While `none`, pthread_create fails; `meanwhile` runs inside it. */
@@ -181,7 +182,7 @@ static int count_threads(void)
 {
     struct stat status;
 
-    assert_int_equal(__real_stat("/proc/self/task", &status), 0);
+    assert_int_equal(stat("/proc/self/task", &status), 0);
     return (int)status.st_nlink - 2;
 }
 
@@ -340,7 +341,6 @@ static void unstick(struct stuck_names *names)
     free(names->targets);
 }
 
-/* 16 is a quarter of all threads, and 8 are half of what is then left of the half that doubtful names may have. */
 TEST(many_hanging_names_of_one_domain_delay_no_other_domain)
 {
     const unsigned count = NAMES / slowness();
@@ -348,70 +348,51 @@ TEST(many_hanging_names_of_one_domain_delay_no_other_domain)
     double alone = median_time_of("quick.elsewhere");
 
     stick(&first, "hang-%u.example", count);
-    assert_true(resolver_await_hanging(16));
+    assert_true(resolver_await_hanging(FIRST_SHARE));
     double behind = median_time_of("quick.elsewhere");
     print_message("| a name: alone %.2f ms, behind %u of another domain %.2f ms\n", alone * 1e3, count, behind * 1e3);
     assert_true(behind < alone * 4 + 0.005);
     assert_true(behind < 0.05 * slowness());
     stick(&second, "hang-%u.example.org", count);
-    assert_true(resolver_await_hanging(24));
+    assert_true(resolver_await_hanging(FIRST_SHARE + SECOND_SHARE));
     (void)time_of("quick.elsewhere");
-    assert_true(resolver_await_threads(24));
+    assert_true(resolver_await_threads(FIRST_SHARE + SECOND_SHARE));
     unstick(&second);
     unstick(&first);
     /* The stuck look-ups remain. No look-up runs without a target. */
-    assert_true(resolver_await_threads(24));
+    assert_true(resolver_await_threads(FIRST_SHARE + SECOND_SHARE));
     finish();
-    assert_int_equal(resolver_calls(NULL), 24 + 43);
+    assert_int_equal(resolver_calls(NULL), FIRST_SHARE + SECOND_SHARE + 2 * 21 + 1);
 }
 
-/* Nothing can be cancelled, so another new name waits. A domain that has replied before does not. */
-TEST(many_hanging_names_of_many_domains_take_half_of_the_threads)
+/* Nothing can be cancelled, so another name waits. */
+TEST(many_hanging_names_of_many_domains_take_all_places)
 {
-    struct watcher known, late;
+    struct watcher late;
     struct stuck_names names;
 
-    watcher_schedule(&known, expect_name("name.replies"));
-    EXPECT_CHANGE(&known, HERE);
     stick(&names, "hang.example-%u", NAMES / slowness());
-    assert_true(resolver_await_hanging(32));
+    assert_true(resolver_await_hanging(LOOKUPS));
     watcher_start(&late, expect_name("late.example"));
-    (void)time_of("another.replies");
+    assert_true(resolver_await_threads(LOOKUPS));
     assert_int_equal(resolver_calls("late.example"), 0);
-    assert_true(resolver_await_threads(32));
     unstick(&names);
     resolver_release(NULL);
     EXPECT_CHANGE(&late, HERE);
 }
 
-static void release_numbered(const char *format, unsigned first, unsigned count)
-{
-    for (unsigned i = first; i < first + count; i++) {
-        resolver_release(unit_text(format, i));
-    }
-}
-
-/* A released look-up still counts as hanging for a moment. */
-static void await_calls_and_hanging(unsigned calls, unsigned hanging)
-{
-    assert_true(resolver_await_calls(NULL, calls));
-    assert_true(resolver_await_hanging(hanging));
-}
-
-TEST(a_living_domain_gets_up_to_64_threads_and_they_end)
+TEST(a_look_up_that_ends_makes_room_for_another_of_its_domain)
 {
     struct stuck_names names;
 
     atomic_store(&clock_stands_at, 1000);
-    stick(&names, "hang-%u.example", 200);
-    assert_true(resolver_await_hanging(16));
-    release_numbered("hang-%u.example", 0, 16);
-    await_calls_and_hanging(16 + 31, 31); /* the first answer proves the domain, and the others add to its 16 */
-    release_numbered("hang-%u.example", 16, 31);
-    await_calls_and_hanging(16 + 31 + 62, 62);
-    release_numbered("hang-%u.example", 47, 10);
-    await_calls_and_hanging(16 + 31 + 10 + 64, 64);
-    assert_true(resolver_await_threads(64));
+    stick(&names, "hang-%u.example", 100);
+    assert_true(resolver_await_hanging(FIRST_SHARE));
+    for (unsigned i = 0; i < FIRST_SHARE; i++)
+        resolver_release(unit_text("hang-%u.example", i));
+    assert_true(resolver_await_calls(NULL, 2 * FIRST_SHARE));
+    assert_true(resolver_await_hanging(FIRST_SHARE));
+    assert_true(resolver_await_threads(FIRST_SHARE));
     resolver_release(NULL);
     for (unsigned i = 0; i < names.count; i++)
         names_await_result(names.targets[i]);
@@ -429,18 +410,17 @@ TEST(a_name_that_was_slow_is_doubted)
     atomic_store(&clock_stands_at, 1000);
     watcher_schedule(&holder, expect_name("name.example"));
     EXPECT_CHANGE(&holder, HERE);
-    stick(&names, "hang-%u.example", 16);
-    assert_true(resolver_await_hanging(16));
+    stick(&names, "hang-%u.example", FIRST_SHARE);
+    assert_true(resolver_await_hanging(FIRST_SHARE));
     atomic_store(&clock_stands_at, 1001);
     resolver_release(NULL);
     for (unsigned i = 0; i < names.count; i++)
         names_await_result(names.targets[i]);
     resolver_begin(usual);
-    (void)time_of("other.example");       /* so the domain is trusted again */
     atomic_store(&clock_stands_at, 1302); /* all are looked up again */
-    while (resolver_calls(NULL) < 1 + 1 + 16)
+    while (resolver_calls(NULL) < 1 + FIRST_SHARE)
         assert_true(SCRunLoopPerform(names.loop, 0) >= 0 && SCRunLoopPerform(holder.loop, 0) >= 0);
-    assert_true(resolver_await_hanging(16));
+    assert_true(resolver_await_hanging(FIRST_SHARE));
     (void)time_of("another.example");
     watcher_stop(&holder);
     unstick(&names);
@@ -594,13 +574,11 @@ TEST_WITH(NULL, NULL, names_chosen_to_collide_are_not_compared_with_one_another)
 
 /* ---- Which names are looked up, and when ------------------------------------------------------------------------ */
 
-#define OCCUPIERS 32
-
-/* Names of many domains. All other names whose domains have not replied wait for a thread. */
+/* Names of many domains. All other names wait for a thread. */
 static void occupy(struct stuck_names *ret)
 {
-    stick(ret, "hang.occupies-%u", OCCUPIERS);
-    assert_true(resolver_await_hanging(OCCUPIERS));
+    stick(ret, "hang.occupies-%u", LOOKUPS);
+    assert_true(resolver_await_hanging(LOOKUPS));
 }
 
 static void vacate(struct stuck_names *occupation)
@@ -631,7 +609,7 @@ TEST(first_look_ups_go_before_repeated_ones)
     while (!names_is_looking(repeated.target))
         drive_on(&repeated);
     watcher_schedule(&first, expect_name("first.example"));
-    assert_int_equal(resolver_calls(NULL), 1 + OCCUPIERS);
+    assert_int_equal(resolver_calls(NULL), 1 + LOOKUPS);
     resolver_release("hang.occupies-0");
     assert_true(resolver_await_calls("again.repeated", 2));
     assert_true(number_of_call("first.example", 1) < number_of_call("again.repeated", 1));
@@ -1124,7 +1102,7 @@ static void use_names(unsigned count, bool stuck)
         schedule(targets[i], loop);
     }
     if (stuck)
-        assert_true(resolver_await_hanging(16));
+        assert_true(resolver_await_hanging(FIRST_SHARE));
     else
         drive_until(loop, &listener, (int)count);
     for (unsigned i = 0; i < count; i++) {
@@ -1161,7 +1139,7 @@ TEST(names_leave_nothing_behind)
         use_names(count, false);
         descriptors_await(&before);
         use_names(count, true);
-        assert_true(resolver_await_threads(16));
+        assert_true(resolver_await_threads(FIRST_SHARE));
         finish();
         descriptors_expect(&before);
         if (i == 1)
@@ -1176,20 +1154,20 @@ TEST(very_many_names_may_come_and_go_while_all_hang)
 {
     struct stuck_names names;
 
-    stick(&names, "hang-%u.example", 20);
-    assert_true(resolver_await_hanging(16));
+    stick(&names, "hang-%u.example", 2 * FIRST_SHARE);
+    assert_true(resolver_await_hanging(FIRST_SHARE));
     unstick(&names);
     size_t before = heap();
     stick(&names, "hang-%u.example", 10 * NAMES / slowness());
-    assert_true(resolver_threads() == 16);
+    assert_true(resolver_threads() == FIRST_SHARE);
     unstick(&names);
     if (heap() > before + 4096)
         fail_msg("%zu bytes are left", heap() - before);
     finish();
-    assert_int_equal(resolver_calls(NULL), 16);
+    assert_int_equal(resolver_calls(NULL), FIRST_SHARE);
 }
 
-TEST_WITH(NULL, NULL, a_process_ends_at_once_while_32_look_ups_hang)
+TEST_WITH(NULL, NULL, a_process_ends_at_once_while_all_look_ups_hang)
 {
     if (unit_is_under("tsan"))
         SKIP("the thread sanitizer allows no thread after a fork");
@@ -1273,6 +1251,22 @@ static void prepare(struct watcher *ret, const char *name)
 }
 
 /* Neither may rely on the thread of the other. */
+TEST(a_thread_that_could_not_start_is_started_after_the_next_look_up)
+{
+    struct stuck_names first, others;
+
+    stick(&first, "hang-%u.example", 1);
+    assert_true(resolver_await_hanging(1));
+    atomic_store(&threads.none, true);
+    stick(&others, "hang-%u.example.org", 2);
+    atomic_store(&threads.none, false);
+    resolver_release("hang-0.example");
+    assert_true(resolver_await_hanging(2));
+    resolver_release(NULL);
+    unstick(&others);
+    unstick(&first);
+}
+
 TEST(two_look_ups_without_threads_are_both_retried)
 {
     struct watcher first, other;
@@ -1541,7 +1535,7 @@ TEST_WITH(NULL, NULL, a_child_does_its_own_look_ups_and_the_parent_continues)
     }
     SCNetworkReachabilityRelease(inherited);
     child_expect_end(child);
-    assert_int_equal(resolver_calls(NULL), OCCUPIERS);
+    assert_int_equal(resolver_calls(NULL), LOOKUPS);
     resolver_release(NULL);
     EXPECT_CHANGE(&queued, HERE);
     watcher_stop(&queued);
@@ -1852,7 +1846,7 @@ TEST(no_call_waits_for_a_look_up)
     if (sem_timedwait(&unwaiting.done, &end) != 0)
         fail_msg("%s waits", atomic_load(&unwaiting.call));
     pthread_join(thread, NULL);
-    assert_true(resolver_calls(NULL) == OCCUPIERS);
+    assert_true(resolver_calls(NULL) == LOOKUPS);
     SCRunLoopRelease(unwaiting.loop);
     vacate(&occupation);
 }
@@ -1874,7 +1868,7 @@ static void note_threads(void)
 
     MUST(__real_pthread_create(&thread, NULL, write_thread_path, path) == 0);
     MUST(pthread_join(thread, NULL) == 0);
-    while (__real_stat(path, &status) == 0)
+    while (stat(path, &status) == 0)
         sched_yield();
     threads_at_start = count_threads();
 }

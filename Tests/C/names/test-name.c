@@ -6,6 +6,7 @@
 #include <semaphore.h>
 
 #include "pure/address.h"
+#include "support/limits.h"
 #include "support/names.h"
 #include "support/test.h"
 
@@ -534,8 +535,7 @@ TEST(the_flags_of_a_pending_name_do_not_follow_the_resolver)
     EXPECT_QUIET(&watcher);
     etc_set_servers("192.0.2.53", 30);
     EXPECT_QUIET(&watcher);
-    namespace_ip("route add prohibit 203.0.113.53/32");
-    etc_set_servers("203.0.113.53", 30);
+    etc_set_servers("192.0.2.54", 30);
     EXPECT_QUIET(&watcher);
     EXPECT(watcher.target, R, NamePending);
     watcher_stop(&watcher);
@@ -862,11 +862,13 @@ TEST(mounted_resolv_conf_edited_in_place_is_read_again)
     expect_elsewhere();
 }
 
-TEST(resolv_conf_that_is_mounted_is_read_again)
+TEST(resolv_conf_that_is_mounted_is_read_with_the_next_change)
 {
     etc_write(ETC_ASIDE "resolv.conf", AT("192.0.2.30"));
     begin_with_another_server("192.0.2.30");
     etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
+    EXPECT_QUIET(&watcher);
+    etc_write(ETC_HOSTS, "# another\n");
     expect_elsewhere();
 }
 
@@ -1245,7 +1247,7 @@ TEST(international_names_are_looked_up_in_any_locale)
 
 #define MANY 10000
 
-TEST(many_names_on_a_dead_server_take_sixteen_threads_and_do_not_delay_others)
+TEST(many_names_on_a_dead_server_take_a_share_of_the_threads_and_do_not_delay_others)
 {
     const char *const under = getenv("TEST_UNDER");
     const int count = under == NULL || unit_is_under("clang") ? MANY : MANY / 20;
@@ -1262,16 +1264,16 @@ TEST(many_names_on_a_dead_server_take_sixteen_threads_and_do_not_delay_others)
         targets[i] = expect_name(name);
         assert_true(SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
     }
-    names_await_threads(16); /* those whose look-up has ended may be about to end */
+    names_await_threads(FIRST_SHARE); /* those whose look-up has ended may be about to end */
     NAMES_RESOLVE(&watcher, "here.elsewhere", R | D);
-    names_await_threads(16);
+    names_await_threads(FIRST_SHARE);
     watcher_stop(&watcher);
     EXPECT(targets[count - 1], R, NamePending);
     for (int i = 0; i < count; i++) {
         assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
         SCNetworkReachabilityRelease(targets[i]);
     }
-    assert_true(nameserver_count(names_server, NULL, NAMESERVER_A) < 100);
+    assert_true(nameserver_count(names_server, NULL, NAMESERVER_A) < 6 * FIRST_SHARE);
     free(targets);
 }
 

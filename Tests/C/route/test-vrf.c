@@ -303,7 +303,7 @@ static struct network_path *find_network(void)
     struct network_path *network;
 
     add_link(LO, "lo", "", 0, true);
-    assert_int_equal(network_path_find(&rtnetlink, NULL, &cache, questions, &network, &unused), 0);
+    assert_int_equal(network_path_find(&rtnetlink, NULL, &cache, questions, true, &network, &unused), 0);
     questions_release(questions);
     return network;
 }

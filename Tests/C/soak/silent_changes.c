@@ -123,6 +123,15 @@ static int write_resolv_conf(change bits, struct world *world, struct change_mad
     return 0;
 }
 
+/* A mount is noticed with the next change of a file. */
+static void touch_hosts(void)
+{
+    static bool is_long;
+
+    is_long = !is_long;
+    etc_write(ETC_HOSTS, is_long ? "# another text\n" : "# a text\n");
+}
+
 /* A container's start or a VPN's script mounts a file over resolv.conf. */
 static int mount_resolv_conf(change bits, struct world *world, struct change_made *ret)
 {
@@ -133,12 +142,14 @@ static int mount_resolv_conf(change bits, struct world *world, struct change_mad
     if (world->mounts > 0 && random_take(&bits, 2) == 0) {
         text_add(&ret->text, "umount %s", ETC_RESOLV_CONF);
         etc_unmount(ETC_RESOLV_CONF);
+        touch_hosts();
         world->mounts--;
         return 0;
     }
     text_add(&ret->text, "mount --bind %s %s # the servers \"%s\"", file, ETC_RESOLV_CONF, addresses);
     write_servers(file, addresses);
     etc_mount(ETC_RESOLV_CONF, file);
+    touch_hosts();
     world->mounts++;
     return 0;
 }

@@ -31,4 +31,13 @@ enum {
     DEVICE_CALLS = 74,
 };
 
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+enum {
+    /* Look-ups at once: of all accounts, of a silent domain alone, and of a second one. */
+    LOOKUPS = 128,
+    FIRST_SHARE = 43,
+    SECOND_SHARE = 29,
+};
+
 #endif

@@ -3,7 +3,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
-#include "names/resolvconf.h"
+#include "names/name_servers.h"
 #include "support/etc.h"
 #include "support/test.h"
 
@@ -11,7 +11,6 @@ static void begin(void)
 {
     namespace_require_lo();
     etc_require("192.0.2.53");
-    resolvconf_retain();
 }
 
 /* Makes the path a symbolic link to a file with this text, at most 15 characters, and a size of 0. */
@@ -32,7 +31,7 @@ static void expect_server(const char *text)
     const struct address address = address_is_unspecified(&given) ? (struct address){ 0 } : given;
     struct questions *questions;
 
-    assert_int_equal(resolvconf_server_questions(&questions), 0);
+    assert_int_equal(name_servers_questions(&questions), 0);
     assert_int_equal(questions->count, 1);
     assert_true(address_equal(&questions->items[0].destination, &address));
     questions_release(questions);
@@ -43,14 +42,6 @@ TEST(a_resolv_conf_of_size_0_is_read_to_its_end)
 {
     link_to_file_of_size_0(ETC_RESOLV_CONF, "nameserver ::9");
     expect_server("::9");
-}
-
-TEST(a_resolv_conf_of_size_0_is_read_again)
-{
-    link_to_file_of_size_0(ETC_RESOLV_CONF, "nameserver ::9");
-    expect_server("::9");
-    assert_int_equal(prctl(PR_SET_NAME, "nameserver ::8"), 0);
-    expect_server("::8");
 }
 
 TEST(a_long_resolv_conf_is_read_to_its_end)
@@ -74,4 +65,4 @@ TEST(a_directory_and_a_fifo_count_as_empty)
     expect_server("0.0.0.0");
 }
 
-UNIT(.setup = begin, .teardown = resolvconf_release)
+UNIT(.setup = begin)
