@@ -140,6 +140,8 @@ package final class KernelTarget: @unchecked Sendable {
             if status == __kSCStatusInvalidArgument && options.addressFamily != nil {
                 throw ReachabilityError(.addressFamiliesDiffer)
             }
+            // A zone in the form of a URL, or a long one that no interface has as its alternative name.
+            if status == __kSCStatusInvalidArgument, case .host = kind { throw ReachabilityError(.invalidAddress) }
             throw ReachabilityError(.system, errno: status)
         }
         self.target = target

@@ -146,6 +146,17 @@ TEST(a_scheduled_pending_name_follows_the_default_path_of_the_family)
     nameserver_release(names_server, "held");
 }
 
+/* The path that other pending names follow is that of packets without a protocol. */
+TEST(a_scheduled_pending_name_has_the_default_path_of_its_protocol)
+{
+    etc_replace(ETC_RESOLV_CONF, "nameserver 192.0.2.2\noptions timeout:30 attempts:5\n");
+    namespace_ip("rule add ipproto 6 prohibit; -6 rule add ipproto 6 prohibit");
+    watcher_start(&watcher, create("held.test", 0, IPPROTO_TCP));
+    EXPECT(watcher.target, 0, NamePending);
+    watcher_stop(&watcher);
+    nameserver_release(names_server, "held");
+}
+
 TEST(localhost_has_the_address_of_the_family)
 {
     SCOPED_TARGET ipv4 = target_of("localhost", IPV4), ipv6 = target_of("localhost", IPV6);
