@@ -145,7 +145,8 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     schedule->watch.can_share = target->details == NULL && !target->notify_next_hop && is_single &&
                                 (question_is_plain(question) || question_find_group(question, &group));
     if (target->lookups != NULL)
-        schedule->name_watch = (struct name_watch){ .of.user.owner = &schedule->member.counted, .type = &name_watch_type };
+        schedule->name_watch = (struct name_watch){ .of.user.owner = &schedule->member.counted,
+                                                    .of.name_type = &name_watch_type };
     return schedule;
 }
 

@@ -152,9 +152,9 @@ static void call_names(struct network_service *self, struct list *list, struct l
         struct name_watch *name_watch = container_of(user, struct name_watch, of.user);
 
         if (path != NULL)
-            name_watch->type->default_path(name_watch, path);
+            name_watch->of.name_type->default_path(name_watch, path);
         else
-            name_watch->type->due(name_watch, true);
+            name_watch->of.name_type->due(name_watch, true);
         counted_release(user->owner);
     }
 }
@@ -206,7 +206,7 @@ static void call_due_watches(struct network_service *self, int64_t now)
     struct name_watch *name_watch;
 
     while ((name_watch = next_due_watch(self, now)) != NULL) {
-        name_watch->type->due(name_watch, false);
+        name_watch->of.name_type->due(name_watch, false);
         counted_release(name_watch->of.user.owner);
     }
 }
@@ -406,8 +406,8 @@ static int add_user_locked(struct service *service, void *info)
     struct network_user *user = info;
 
     user->service = self;
-    list_append(user->is_name ? &self->name_watches : &self->network_watches, &user->user.node);
-    self->network_users += !user->is_name;
+    list_append(user->name_type != NULL ? &self->name_watches : &self->network_watches, &user->user.node);
+    self->network_users += user->name_type == NULL;
     runloop_source_due_locked(service->loop, &service->source); /* the first report to a network watch */
     return 0;
 }
@@ -421,8 +421,8 @@ static struct service *remove_user_locked(void *info)
         return NULL;
     user->service = NULL;
     list_remove(&user->user.node);
-    self->network_users -= !user->is_name;
-    if (user->is_name)
+    self->network_users -= user->name_type == NULL;
+    if (user->name_type != NULL)
         heap_set(&self->deadlines, &container_of(user, struct name_watch, of)->deadline, NEVER);
     return &self->service;
 }
@@ -466,7 +466,6 @@ void network_service_leave(SCRunLoopRef loop, struct network_user *user)
 
 int network_service_join_name(SCRunLoopRef loop, struct netns *netns, struct name_watch *name_watch)
 {
-    name_watch->of.is_name = true;
     heap_node_init(&name_watch->deadline);
     return service_join(loop, netns, &network_service_type, &name_watch->of);
 }

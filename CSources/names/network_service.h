@@ -14,13 +14,14 @@
 #include "watch/monitor.h"
 #include "watch/service.h"
 
+struct name_watch_type;
 struct network_service;
 
-/* The first member of both kinds of watches. The owner sets `user.owner`. */
+/* The first member of both kinds of watches. The owner sets `user.owner` and `name_type`. */
 struct network_user {
     struct service_user user;
-    struct network_service *service; /* NULL: none */
-    bool is_name;
+    struct network_service *service;         /* NULL: none */
+    const struct name_watch_type *name_type; /* NULL: a network watch */
 };
 
 /* Does nothing if the watch is in no service. From any thread. */
@@ -41,7 +42,6 @@ struct network_watch {
 int network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_watch *watch,
                          struct network_path **ret_first);
 
-
 /* Reads which name servers there are, and gets the questions about the network path, with a reference. Returns 0 or an
  * errno. */
 int network_service_questions(struct questions **ret);
@@ -61,7 +61,6 @@ struct name_watch_type {
 struct name_watch {
     struct network_user of;
     struct heap_node deadline; /* in the service's heap */
-    const struct name_watch_type *type;
 };
 
 /* From any thread. Adds the watch to the loop's service for the namespace, until network_service_leave. Returns 0

@@ -17,9 +17,9 @@
 #ifdef __linux__
 #include "names/resolver_files.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -55,8 +55,8 @@ static struct {
     unsigned era;
     struct list users;
     struct descriptor inotify;
-    bool incomplete;   /* a watch could not be added */
-    bool has_closer;   /* a thread will close the instance */
+    bool incomplete; /* a watch could not be added */
+    bool has_closer; /* a thread will close the instance */
     struct watched_file files[FILES];
     int64_t changed_at; /* the last change */
     int64_t due;        /* see struct resolver_files_user */
@@ -276,9 +276,7 @@ void resolver_files_join(struct resolver_files_user *user, SCRunLoopRef loop, st
         for (size_t i = 0; i < FILES; i++)
             state.files[i].changed = state.files[i].closed = false;
     }
-    *user = (struct resolver_files_user){
-        .loop = loop, .source = source, .version = state.version, .due = state.due
-    };
+    *user = (struct resolver_files_user){ .loop = loop, .source = source, .version = state.version, .due = state.due };
     list_append(&state.users, &user->node);
     source->descriptor = state.inotify.fd >= 0 ? &state.inotify : NULL;
     unlock();
