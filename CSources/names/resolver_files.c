@@ -132,11 +132,12 @@ static void watch_directories(const char *path, char ret_target[NAME_MAX + 1])
             continue; /* no symbolic link */
         to[length] = '\0';
         watch_directory(link);
-        strcpy(rest, at + end);
+        snprintf(rest, sizeof rest, "%s", at + end);
         end = to[0] == '/' ? 0 : (size_t)(strrchr(link, '/') + 1 - link);
         if (++links > LINKS_LIMIT || end + strlen(to) + strlen(rest) >= sizeof at)
             return;
-        strcpy(stpcpy(at + end, to), rest);
+        memcpy(at + end, to, (size_t)length);
+        strcpy(at + end + length, rest);
         end = 0;
     }
     watch_directory(at);

@@ -599,10 +599,8 @@ TEST(an_outdated_result_before_the_newer_one_is_dropped)
         (void)poll(NULL, 0, 1);
     assert_true(names_is_looking(watcher.target));
     EXPECT(watcher.target, R, NamePending);
-    touch_resolv_conf(); /* a new look-up is needed, but must wait */
+    touch_resolv_conf(); /* a new look-up starts at once, and the result of this one is dropped */
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
-    assert_int_equal(names_queried("held.test"), 2);
-    nameserver_release(names_server, "held");
     names_await_queries("held.test", 3);
     nameserver_release(names_server, "held");
     names_settle(&watcher);

@@ -305,6 +305,8 @@ static struct network_path *find_network(void)
     add_link(LO, "lo", "", 0, true);
     assert_int_equal(network_path_find(&rtnetlink, NULL, &cache, questions, true, &network, &unused), 0);
     questions_release(questions);
+    free(rtnetlink.batch);
+    rtnetlink.batch = NULL;
     return network;
 }
 

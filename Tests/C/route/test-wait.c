@@ -23,7 +23,7 @@ static _Thread_local bool is_second;
 static atomic_bool is_watched; /* before each wait the second thread makes its calls */
 static atomic_uint watching;
 
-static unsigned link_queries; /* requests for a link, or for all */
+static _Thread_local unsigned link_queries; /* requests for a link, or for all */
 
 #define ALIAS "an-alternative-name-of-a"
 static bool has_alias; /* the kernel knows them */

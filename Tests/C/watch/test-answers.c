@@ -598,10 +598,25 @@ TEST(an_answer_is_looked_at_when_its_route_ends)
     struct path_watch watch;
 
     add(&watch, "2001:db8::1");
-    assert_int_equal(end_after(&watch, 100, 0), 102 * TICK); /* the kernel rounds down twice */
-    expect_marked_at(now_is + 102 * TICK - 1, 0);
+    assert_int_equal(end_after(&watch, 98, 0), 100 * TICK); /* the kernel rounds down twice */
+    expect_marked_at(now_is + 100 * TICK - 1, 0);
     expect_marked_at(now_is + 1, 1);
     drop(&watch);
+}
+
+/* The kernel rounds what is left of the same route to a tick. */
+TEST(answers_whose_route_ends_within_50_ms_are_looked_at_together)
+{
+    struct path_watch first, second;
+
+    add(&first, "2001:db8::1");
+    add(&second, "2001:db8::2");
+    assert_int_equal(end_after(&first, 101, 0), 105 * TICK);
+    assert_int_equal(end_after(&second, 103, 0), 105 * TICK);
+    expect_marked_at(now_is + 105 * TICK - 1, 0);
+    expect_marked_at(now_is + 1, 2);
+    drop(&first);
+    drop(&second);
 }
 
 /* A router can shorten it without a message. */
@@ -654,7 +669,7 @@ TEST(what_nothing_announces_is_looked_at_after_some_seconds)
 
     add(&watch, "192.0.2.1");
     assert_true(end_after(&watch, 0, 30) == 30 * SECOND);
-    assert_true(end_after(&watch, 100, 30) == 102 * TICK);
+    assert_true(end_after(&watch, 98, 30) == 100 * TICK);
     drop(&watch);
 }
 
