@@ -148,7 +148,7 @@ struct SCNetworkReachability {
     bool owed;                   /* a delivery must come, even if nothing changed */
     bool owed_next;              /* the next evaluation sets `owed` */
     bool is_delivering;          /* a callback is running */
-    bool change_queued;          /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
+    bool change_queued;          /* SCRunLoopCopyNextChange will return the current value */
     unsigned evaluations, deliveries; /* counters for GetDescription */
     struct target_hop hop;
     struct network_path *network; /* that was reported last; NULL: not scheduled */
@@ -174,8 +174,8 @@ struct schedule {
     unsigned times[MODES];         /* how often a user scheduled it; under the target's lock, like the next one */
     struct path_watch watch;       /* in the loop's monitor; not if it follows the default path */
     union {
-        struct name_watch name_watch;   /* in the loop's name monitor, if the target needs look-ups */
-        struct network_watch net_watch; /* in the loop's network monitor, if it reports the network: never both */
+        struct name_watch name_watch;   /* in the loop's network service, if the target needs look-ups */
+        struct network_watch net_watch; /* likewise, if it reports the network: never both */
     };
 };
 
@@ -291,10 +291,10 @@ void delivery_follow_path(struct schedule *schedule, const struct path *path);
 
 /* ---- name.c: when the name of a target is looked up, and what the result changes --------------------------------- */
 
-/* Looks the name up from now on: the target has its first schedule. */
+/* Looks the name up from now on: the target is scheduled. */
 void name_start_lookups_locked(struct SCNetworkReachability *target);
 
-/* Stops the look-ups: the target has lost its last schedule. Ignores a late result, and forgets the addresses. */
+/* Stops the look-ups: the target is not scheduled any more. Ignores a late result, and forgets the addresses. */
 void name_stop_lookups_locked(struct SCNetworkReachability *target);
 
 /* Looks the name up again. `changed`: because a result may differ now, not because time has passed. */

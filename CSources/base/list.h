@@ -62,18 +62,6 @@ static inline void list_move(struct list *to, struct list *from)
     list_init(from);
 }
 
-/* Moves all nodes of `from` to the end of `to`. To the front: list_append_all(to->next, from). */
-static inline void list_append_all(struct list *to, struct list *from)
-{
-    if (list_is_empty(from))
-        return;
-    from->next->previous = to->previous;
-    to->previous->next = from->next;
-    from->previous->next = to;
-    to->previous = from->previous;
-    list_init(from);
-}
-
 #define list_for_each(node, head) for (struct list *node = (head)->next; node != (head); node = node->next)
 
 #endif

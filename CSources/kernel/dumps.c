@@ -144,7 +144,7 @@ int rules_read_selectors(const struct netns_handle *netns, unsigned ret_selector
 
     if (error == 0)
         error = read_selectors(spare.requests, spare.buffer, ret_selectors);
-    put_spare_back(netns, &spare, false); /* read once, until a rule changes */
+    put_spare_back(netns, &spare, error == 0);
     return error;
 }
 
@@ -158,8 +158,6 @@ static void add_setting(void *info, const struct nlmsghdr *header)
     if (message_parse(header, header->nlmsg_len, &message) == 0 || message.kind != MESSAGE_NETCONF)
         return;
     netconf->ignores_linkdown = netconf->ignores_linkdown || message.netconf.ignore_linkdown;
-    if (message.netconf.has_forwarding)
-        netconf->forwards = message.netconf.forwarding;
 }
 
 int netconf_read(struct rtnetlink *rtnetlink, struct netconf *ret)

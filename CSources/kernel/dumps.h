@@ -32,8 +32,6 @@ struct netconf {
     /* The kernel ignores the routes over a link without a carrier, for one link or family at least. Such a route comes
      * back with the carrier, without a message. */
     bool ignores_linkdown;
-    /* It forwards IPv6 packets. Else it prefers other routes to those whose gateways do not respond. */
-    bool forwards;
 };
 int netconf_read(struct rtnetlink *rtnetlink, struct netconf *ret);
 

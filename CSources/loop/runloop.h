@@ -148,7 +148,7 @@ void runloop_signal_locked(SCRunLoopRef loop);
 /* Sets the timerfd to the nearest deadline of all sources. Returns that deadline if this fails, else NEVER. */
 int64_t runloop_arm_timer_locked(SCRunLoopRef loop);
 
-/* ---- library_thread.c: the library's one thread, "reachability". It runs a loop for the targets that are on
+/* ---- library_thread.c: the library thread, "reachability". It runs a loop for the targets that are on
  * schedulers. */
 
 struct library_thread;

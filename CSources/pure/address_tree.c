@@ -152,16 +152,13 @@ static bool subtree_is_leaf(struct subtree subtree)
     return subtree.entry->bit <= subtree.bit || subtree.entry->bit >= BIT_PLACE;
 }
 
-size_t address_tree_cover(const struct address_tree *tree, const struct address_tree *other,
-                          struct address_prefix ret[ADDRESS_TREE_PREFIXES])
+size_t address_tree_cover(const struct address_tree *tree, struct address_prefix ret[ADDRESS_TREE_PREFIXES])
 {
     struct subtree subtrees[ADDRESS_TREE_PREFIXES];
     size_t count = 0;
 
     if (tree->root != NULL)
         subtrees[count++] = (struct subtree){ tree->root, 0 };
-    if (other->root != NULL)
-        subtrees[count++] = (struct subtree){ other->root, 0 };
     while (count < ADDRESS_TREE_PREFIXES) {
         const struct address_entry *branch;
         size_t widest = count; /* the branch that tests the earliest bit */

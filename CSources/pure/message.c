@@ -160,7 +160,7 @@ static void parse_netconf_message(const struct nlmsghdr *header, struct message 
     const struct netconfmsg *info = NLMSG_DATA(header);
     struct attribute_walk walk = attribute_walk_message(header, sizeof *info);
     struct attribute attribute, all[NETCONFA_MAX + 1];
-    uint32_t index, forwarding, linkdown;
+    uint32_t index, linkdown;
     bool has_others = false;
 
     if (!message_has(header, sizeof *info))
@@ -174,10 +174,7 @@ static void parse_netconf_message(const struct nlmsghdr *header, struct message 
     ret->netconf = (struct message_netconf){
         .index = index <= INT32_MAX ? index : 0,
         .ignore_linkdown = attribute_number(&all[NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN]) != 0,
-        .switches_linkdown = attribute_u32(&all[NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN], &linkdown) && !has_others,
-        .has_forwarding = attribute_u32(&all[NETCONFA_FORWARDING], &forwarding) && info->ncm_family == AF_INET6 &&
-                          index == (uint32_t)NETCONFA_IFINDEX_ALL,
-        .forwarding = attribute_number(&all[NETCONFA_FORWARDING]) != 0
+        .switches_linkdown = attribute_u32(&all[NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN], &linkdown) && !has_others
     };
 }
 

@@ -61,8 +61,6 @@ struct message_netconf {
     uint32_t index;         /* 0: of all links, or of new ones */
     bool ignore_linkdown;   /* the kernel ignores routes over links without a carrier */
     bool switches_linkdown; /* that was switched on or off: no other setting is in the message */
-    bool has_forwarding;    /* `forwarding` is known: whether this machine forwards IPv6 packets */
-    bool forwarding;
 };
 
 struct message_neighbour {

@@ -60,7 +60,6 @@ void route_parse_attributes(struct attribute_walk walk, struct route *route)
     route->metric = attribute_number(&all[RTA_PRIORITY]);
     route->mtu = attribute_number(&metrics[RTAX_MTU]);
     route->expires = info.rta_expires > 0 ? (uint32_t)info.rta_expires : 0;
-    route->expired = info.rta_expires < 0;
     attribute_address(&all[RTA_DST], route->family, &route->destination);
     attribute_address(&all[RTA_PREFSRC], route->family, &route->source);
     route->has_gateway = attribute_address(&all[RTA_GATEWAY], route->family, &route->gateway) ||

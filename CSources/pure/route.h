@@ -55,7 +55,6 @@ struct route {
     bool has_nexthop_object; /* several routes can share it: see route_may_be_another */
     struct address destination, gateway, source;
     uint32_t expires; /* USER_HZ ticks; 0: never */
-    bool expired;     /* but the kernel has not removed it yet */
     const void *legs; /* inside the message, or NULL */
     size_t legs_length;
 };

@@ -284,6 +284,8 @@ TEST_BY(child_run, a_sandbox_that_refuses_marks_leaks_nothing)
 {
     struct uses uses;
 
+    if (unit_is_under("tsan"))
+        SKIP("the thread sanitizer cannot follow a fork among threads");
     if (!denial_impose(DENIAL_MARKS))
         return;
     begin_uses(&uses);

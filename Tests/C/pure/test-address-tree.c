@@ -84,7 +84,7 @@ TEST(an_empty_tree_has_no_covering_prefix)
     const struct address_tree tree = { NULL };
     struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
 
-    assert_int_equal(address_tree_cover(&tree, &(const struct address_tree){ 0 }, prefixes), 0);
+    assert_int_equal(address_tree_cover(&tree, prefixes), 0);
 }
 
 TEST(few_addresses_are_covered_by_themselves)
@@ -98,7 +98,7 @@ TEST(few_addresses_are_covered_by_themselves)
         members[i].entry.address = make(addresses[i]);
         address_tree_add(&tree, &members[i].entry);
     }
-    assert_int_equal(address_tree_cover(&tree, &(const struct address_tree){ 0 }, prefixes), 3);
+    assert_int_equal(address_tree_cover(&tree, prefixes), 3);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(prefixes[i].length, address_length(&prefixes[i].address) * 8);
 }
@@ -116,7 +116,7 @@ TEST(many_addresses_of_both_families_are_covered_by_few_prefixes)
         members[i].entry.address = i % 2 != 0 ? address_make(AF_INET, bytes, 4) : address_make(AF_INET6, bytes, 16);
         address_tree_add(&tree, &members[i].entry);
     }
-    size_t count = address_tree_cover(&tree, &(const struct address_tree){ 0 }, prefixes);
+    size_t count = address_tree_cover(&tree, prefixes);
     assert_int_equal(count, ADDRESS_TREE_PREFIXES);
     for (size_t i = 0; i < count; i++)
         address_tree_visit(&tree, &prefixes[i], count_visit, &others);

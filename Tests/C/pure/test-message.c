@@ -570,31 +570,8 @@ TEST(a_message_about_settings_says_whether_routes_without_a_carrier_are_ignored)
     start_netconf(RTM_DELNETCONF, AF_INET, 5);
     put(NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN, &on, sizeof on);
     assert_true(parsed().netconf.ignore_linkdown);
-    assert_false(parsed().netconf.has_forwarding);
     start(RTM_NEWNETCONF, NULL, 0);
     assert_int_equal(parsed().kind, MESSAGE_OTHER);
-}
-
-TEST(a_message_about_all_links_says_whether_ipv6_packets_are_forwarded)
-{
-    static const struct {
-        uint8_t family;
-        int32_t index;
-        uint32_t forwarding;
-        bool has, forwards;
-    } rows[] = { { AF_INET6, NETCONFA_IFINDEX_ALL, 1, true, true },
-                 { AF_INET6, NETCONFA_IFINDEX_ALL, 0, true, false },
-                 { AF_INET6, 5, 1, false, true },
-                 { AF_INET6, NETCONFA_IFINDEX_DEFAULT, 1, false, true },
-                 { AF_INET, NETCONFA_IFINDEX_ALL, 1, false, true } };
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        start_netconf(RTM_NEWNETCONF, rows[i].family, rows[i].index);
-        put(NETCONFA_FORWARDING, &rows[i].forwarding, sizeof rows[i].forwarding);
-        message = parsed();
-        assert_int_equal(message.netconf.has_forwarding, rows[i].has);
-        assert_int_equal(message.netconf.forwarding, rows[i].forwards);
-    }
 }
 
 TEST(a_message_about_a_neighbour_has_its_state)

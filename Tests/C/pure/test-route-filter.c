@@ -111,7 +111,7 @@ TEST(ipv6_routes_for_packets_from_a_prefix_pass)
     assert_true(passes(&message));
 }
 
-/* See watch/route_ends.h. */
+/* An advertisement can shorten it: see answers.c. */
 TEST(ipv6_routes_with_an_end_pass)
 {
     const struct address_prefix watched = prefix_make("2001:db8:1::", 48), other = prefix_make("2001:db9:2::", 48);

@@ -213,17 +213,21 @@ static bool servers_agree(const SCNetworkReachabilityNetwork *network, struct te
 {
     struct spec servers[SERVERS];
     const size_t count = read_servers(servers);
-    bool reachable = false, same = network->nameServerCount == count;
+    bool reachable = false, known = true, same = network->nameServerCount == count;
 
     for (size_t i = 0; i < count && same; i++)
         same = is_server(&network->nameServers[i], &servers[i].remote);
-    for (size_t i = 0; i < count; i++)
-        reachable = reachable || (oracle_flags(&servers[i]) & R) != 0;
+    for (size_t i = 0; i < count; i++) {
+        SCNetworkReachabilityFlags flags = 0;
+
+        known = oracle_connected_flags(&servers[i], &flags) && known;
+        reachable = reachable || (flags & R) != 0;
+    }
     if (!same)
         text_add(ret_wrong, "the name servers are not those of the file; ");
-    if (reachable != network->nameServerIsReachable)
+    if (known && reachable != network->nameServerIsReachable)
         text_add(ret_wrong, "a name server is %sreachable; ", reachable ? "" : "not ");
-    return same && reachable == network->nameServerIsReachable;
+    return same && (!known || reachable == network->nameServerIsReachable);
 }
 
 bool network_oracle_agrees(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityWay *ways,

@@ -783,6 +783,26 @@ bool oracle_source(const struct spec *spec, struct sockaddr_storage *ret)
            source_of_query(&query, ret);
 }
 
+bool oracle_connected_flags(const struct spec *spec, SCNetworkReachabilityFlags *ret)
+{
+    const struct query query = query_of_spec(spec);
+    struct spec connected = *spec;
+    uint8_t source[16];
+    const enum connection connection = connect_socket(&query, source);
+
+    if (connection == CONNECTION_UNKNOWN || (connection == CONNECTION_MADE && has_legs(query)))
+        return false;
+    *ret = 0;
+    if (connection == CONNECTION_REFUSED)
+        return true;
+    if (!is_none(source)) {
+        connected.local.family = spec->remote.family;
+        memcpy(connected.local.bytes, source, sizeof source);
+    }
+    *ret = oracle_flags(&connected);
+    return true;
+}
+
 bool oracle_default_source(int family, const char *interface, struct sockaddr_storage *ret)
 {
     const struct spec any = { .options = 0 };

@@ -18,7 +18,7 @@
 
 #define ROUNDS            600
 #define TIME_LIMIT        (10 * SECOND)     /* for all rounds of a change: a machine that is too slow does fewer */
-#define SECOND_LOOK_AFTER (4 * MILLISECOND) /* a little less than in plan.c */
+#define SECOND_LOOK_AFTER (4 * MILLISECOND) /* a little less than in round.c */
 
 /* The queries of a round: when the last one began, and the longest time between two. */
 static struct {
