@@ -144,7 +144,7 @@ int rules_read_selectors(const struct netns_handle *netns, unsigned ret_selector
 
     if (error == 0)
         error = read_selectors(spare.requests, spare.buffer, ret_selectors);
-    put_spare_back(netns, &spare, error == 0);
+    put_spare_back(netns, &spare, false); /* read once, until a rule changes */
     return error;
 }
 

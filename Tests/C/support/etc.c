@@ -58,7 +58,7 @@ void etc_mount(const char *path, const char *other)
 
 void etc_unmount(const char *path)
 {
-    check(umount(path) == 0, "unmount", path);
+    check(umount2(path, MNT_DETACH) == 0, "unmount", path); /* a thread of the library may read the file */
 }
 
 void etc_remove(const char *path)
