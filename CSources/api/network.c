@@ -32,7 +32,8 @@ int network_join_locked(struct schedule *schedule)
     struct network_path *first;
     int error;
 
-    schedule->net_watch = (struct network_watch){ .of.user.owner = &schedule->member.counted, .changed = network_changed };
+    schedule->net_watch = (struct network_watch){ .of.user.owner = &schedule->member.counted,
+                                                  .changed = network_changed };
     error = network_service_join(schedule->loop, target->netns, &schedule->net_watch, &first);
     if (error == 0)
         target->network = first;

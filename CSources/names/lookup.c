@@ -19,15 +19,15 @@
 #include "names/lookup.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/counted.h"
-#include "base/hash_tree.h"
 #include "base/list.h"
-#include "base/siphash.h"
 
 #define THREAD_NAME "reach-resolver"
 #define SLOW        (SECOND / 2)
@@ -38,31 +38,28 @@
 struct lookup {
     struct lookup_turn turn;
     struct list waiters;
-    struct hash_node tree_node; /* in pool.lookups */
-    struct netns *netns;        /* retained while a thread has the look-up; before that the waiters' owners retain it */
-    sa_family_t family;         /* AF_UNSPEC: both */
+    struct netns *netns; /* retained while a thread has the look-up; before that the waiters' owners retain it */
+    sa_family_t family;  /* AF_UNSPEC: both */
     bool outdated : 1, in_pause : 1; /* as of struct lookup_result */
     bool overtaken : 1;              /* not in pool.lookups any more */
     char name[];
 };
 
-/* Under process_lock. A child starts with an empty pool: the threads stayed with the parent. */
+/* Under process_lock. A process or a child starts with an empty pool: the threads stayed with the parent. */
 static struct {
     unsigned era;
-    bool prepared;
     unsigned threads; /* including those that are being started: queue.coming */
     struct lookup_queue queue;
-    struct hash_node *lookups; /* all, by name, family and namespace */
+    void *lookups; /* of tsearch(3): those that others may join */
 } pool;
 
 static void prepare_pool_locked(void)
 {
-    if (pool.prepared && pool.era == process_era())
+    if (pool.era == process_era())
         return;
     memset(&pool, 0, sizeof pool);
     lookup_queue_init(&pool.queue);
     pool.era = process_era();
-    pool.prepared = true;
 }
 
 static struct lookup *lookup_of_turn(struct lookup_turn *turn)
@@ -71,32 +68,6 @@ static struct lookup *lookup_of_turn(struct lookup_turn *turn)
 }
 
 /* ---- Look-ups --------------------------------------------------------------------------------------------------- */
-
-/* With a secret key, so that nobody can choose names that make look-ups slow. */
-static uint64_t hash_text(const struct netns *netns, const char *text, size_t length)
-{
-    unsigned char key[SIPHASH_KEY_SIZE];
-    const unsigned char *address = (const unsigned char *)&netns;
-
-    memcpy(key, siphash_process_key(), sizeof key);
-    for (size_t i = 0; i < sizeof netns; i++)
-        key[i] ^= address[i];
-    return siphash(text, length, key);
-}
-
-/* Case and a final dot do not matter. */
-static uint64_t hash_domain(const struct netns *netns, const char *name)
-{
-    const char *dot = strchr(name, '.');
-    char domain[LOOKUP_NAME_LIMIT];
-    size_t length = dot == NULL ? 0 : strlen(dot + 1);
-
-    if (length > 0 && dot[length] == '.')
-        length--;
-    for (size_t i = 0; i < length; i++)
-        domain[i] = (char)(dot[1 + i] >= 'A' && dot[1 + i] <= 'Z' ? dot[1 + i] - 'A' + 'a' : dot[1 + i]);
-    return hash_text(netns, domain, length);
-}
 
 static struct lookup *lookup_create(struct netns *netns, const char *name, int family, enum lookup_kind kind)
 {
@@ -108,7 +79,6 @@ static struct lookup *lookup_create(struct netns *netns, const char *name, int f
     memset(lookup, 0, offsetof(struct lookup, name)); /* the memory may end before the structure does */
     lookup->netns = netns;
     lookup->family = (sa_family_t)family;
-    lookup->tree_node.hash = hash_text(netns, name, size - 1);
     lookup->turn.is_first = kind == LOOKUP_FIRST;
     list_init(&lookup->turn.node);
     list_init(&lookup->waiters);
@@ -116,37 +86,22 @@ static struct lookup *lookup_create(struct netns *netns, const char *name, int f
     return lookup;
 }
 
-static bool is_same_lookup(const struct hash_node *node, const void *info)
+static int compare_lookups(const void *a, const void *b)
 {
-    const struct lookup *lookup = container_of(node, const struct lookup, tree_node), *wanted = info;
+    const struct lookup *one = a, *other = b;
 
-    return lookup->netns == wanted->netns && lookup->family == wanted->family &&
-           strcmp(lookup->name, wanted->name) == 0;
+    if (one->netns != other->netns)
+        return (uintptr_t)one->netns < (uintptr_t)other->netns ? -1 : 1;
+    if (one->family != other->family)
+        return one->family < other->family ? -1 : 1;
+    return strcmp(one->name, other->name);
 }
 
-/* Returns the look-up of the same name and family in the same namespace, or NULL. */
-static struct lookup *find_lookup_locked(const struct lookup *wanted)
-{
-    struct hash_node *node = hash_tree_find(pool.lookups, wanted->tree_node.hash, is_same_lookup, wanted);
-
-    return node == NULL ? NULL : container_of(node, struct lookup, tree_node);
-}
-
-static void add_to_pool_locked(struct lookup *lookup, struct lookup_account *account)
-{
-    hash_tree_add(&pool.lookups, &lookup->tree_node);
-    lookup->turn.account = account;
-    lookup_queue_add(&pool.queue, &lookup->turn);
-}
-
-/* The look-up is not under way, or was ended. Returns what lookup_queue_release returns. */
-static struct lookup_account *remove_from_pool_locked(struct lookup *lookup)
+static void remove_from_pool_locked(struct lookup *lookup)
 {
     if (!lookup->overtaken)
-        hash_tree_remove(&pool.lookups, &lookup->tree_node);
-    if (!lookup->turn.running)
-        lookup_queue_remove(&pool.queue, &lookup->turn);
-    return lookup_queue_release(&pool.queue, lookup->turn.account);
+        tdelete(lookup, &pool.lookups, compare_lookups);
+    lookup_queue_remove(&pool.queue, &lookup->turn);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
@@ -203,15 +158,12 @@ static struct lookup *begin_next_locked(void)
 /* The first look-up of a new thread, which was started for this account. */
 static struct lookup *begin_first(struct lookup_account *account)
 {
-    struct lookup_account *unused;
     struct lookup *lookup;
 
     process_lock();
     lookup_queue_arrive(&pool.queue, account);
     lookup = begin_next_locked();
-    unused = lookup_queue_release(&pool.queue, account);
     process_unlock();
-    free(unused);
     return lookup;
 }
 
@@ -219,17 +171,14 @@ static struct lookup *begin_first(struct lookup_account *account)
  * before its result is delivered, so that a later lookup_start begins a new one. */
 static struct lookup *end_and_begin_next(struct lookup *lookup, struct lookup_result *result)
 {
-    struct lookup_account *unused;
     struct lookup *next;
 
     process_lock();
-    lookup_queue_end(&pool.queue, &lookup->turn);
-    unused = remove_from_pool_locked(lookup);
+    remove_from_pool_locked(lookup);
     result->outdated = lookup->outdated;
     result->in_pause = lookup->in_pause;
     next = begin_next_locked();
     process_unlock();
-    free(unused);
     return next;
 }
 
@@ -267,7 +216,7 @@ static void *run_thread(void *account)
 /* Starts a thread if a look-up may start for which none is coming. Returns 0, an errno, or NOT_NEEDED. */
 static int add_thread(void)
 {
-    struct lookup_account *account = NULL, *unused = NULL;
+    struct lookup_account *account = NULL;
     int error;
 
     process_lock();
@@ -283,9 +232,7 @@ static int add_thread(void)
     process_lock();
     pool.threads--;
     lookup_queue_arrive(&pool.queue, account);
-    unused = lookup_queue_release(&pool.queue, account);
     process_unlock();
-    free(unused);
     return error;
 }
 
@@ -301,27 +248,25 @@ static void add_waiter_locked(struct lookup *lookup, struct lookup_waiter *waite
 }
 
 /* Consumes `fresh`. It is queued, unless there is a look-up of the same name and family: then the waiter joins that
- * one. Consumes `account`. */
-static void join_or_queue(struct lookup *fresh, bool is_doubted, struct lookup_account *account,
-                          struct lookup_waiter *waiter)
+ * one. Returns 0 or ENOMEM. */
+static int join_or_queue(struct lookup *fresh, bool is_doubted, struct lookup_waiter *waiter)
 {
-    const uint64_t hash = hash_domain(fresh->netns, fresh->name) + is_doubted;
-    struct lookup_account *unused = account;
-    struct lookup *lookup;
+    struct lookup **place, *lookup;
 
     process_lock();
     prepare_pool_locked();
-    lookup = find_lookup_locked(fresh);
-    if (lookup == NULL) {
-        lookup = fresh;
-        add_to_pool_locked(lookup, lookup_queue_account(&pool.queue, hash, account));
-        unused = lookup->turn.account == account ? NULL : account;
+    place = tsearch(fresh, &pool.lookups, compare_lookups);
+    lookup = place == NULL ? NULL : *place;
+    if (lookup == fresh && lookup_queue_add(&pool.queue, &fresh->turn, fresh->netns, fresh->name, is_doubted) != 0) {
+        tdelete(fresh, &pool.lookups, compare_lookups);
+        lookup = NULL;
     }
-    add_waiter_locked(lookup, waiter);
+    if (lookup != NULL)
+        add_waiter_locked(lookup, waiter);
     process_unlock();
     if (lookup != fresh)
         free(fresh);
-    free(unused);
+    return lookup == NULL ? ENOMEM : 0;
 }
 
 /* What lookup_start returns after add_thread has returned `error`. Each thread that has started looks into the queue
@@ -344,15 +289,10 @@ static int status_of_waiter(const struct lookup_waiter *waiter, int error)
 int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind, struct lookup_waiter *waiter)
 {
     struct lookup *lookup = lookup_create(netns, name, family, kind);
-    struct lookup_account *account = malloc(sizeof *account);
     int status;
 
-    if (lookup == NULL || account == NULL) {
-        free(account);
-        free(lookup);
+    if (lookup == NULL || join_or_queue(lookup, kind == LOOKUP_DOUBTED, waiter) != 0)
         return ENOMEM;
-    }
-    join_or_queue(lookup, kind == LOOKUP_DOUBTED, account, waiter);
     status = status_of_waiter(waiter, add_thread());
     if (status != 0 && status != EINPROGRESS)
         lookup_cancel(waiter);
@@ -371,7 +311,7 @@ void lookup_mark_outdated(const struct netns *netns, enum lookup_age age)
         lookup->in_pause = lookup->in_pause || age == LOOKUP_IN_PAUSE;
         lookup->outdated = lookup->outdated || age != LOOKUP_IN_PAUSE;
         if (age == LOOKUP_OVERTAKEN && !lookup->overtaken) {
-            hash_tree_remove(&pool.lookups, &lookup->tree_node);
+            tdelete(lookup, &pool.lookups, compare_lookups);
             lookup->overtaken = true;
         }
     }
@@ -390,7 +330,6 @@ bool lookup_is_overtaken(const struct lookup_waiter *waiter)
 
 void lookup_cancel(struct lookup_waiter *waiter)
 {
-    struct lookup_account *unused = NULL;
     struct lookup *lookup;
     bool is_last = false;
 
@@ -402,10 +341,9 @@ void lookup_cancel(struct lookup_waiter *waiter)
         list_remove(&waiter->node);
         is_last = !lookup->turn.running && list_is_empty(&lookup->waiters);
         if (is_last)
-            unused = remove_from_pool_locked(lookup);
+            remove_from_pool_locked(lookup);
     }
     process_unlock();
-    free(unused);
     if (is_last)
         free(lookup);
 }

@@ -11,9 +11,9 @@ struct resolver_files_user {
     struct list node;
     SCRunLoopRef loop;
     struct source *source;
-    unsigned version;  /* of the files, as of its last check */
-    bool is_watched; /* as of its last check: an event reports every change. Else there is no instance or watch left */
-    int64_t due;     /* as of its last check: a file is being written, and counts then. NEVER: all are whole */
+    unsigned version; /* of the files, as of its last check */
+    bool is_watched;  /* as of its last check: an event reports every change. Else there is no instance or watch left */
+    int64_t due;      /* as of its last check: a file is being written, and counts then. NEVER: all are whole */
 };
 
 /* Does not fail: inotify instances are scarce. Without one, only resolver_files_check finds changes. Sets the source's
