@@ -106,35 +106,29 @@ static void remove_from_pool_locked(struct lookup *lookup)
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
 
-/* Takes the next waiter out of the list, with a reference to its owner. */
-static struct lookup_waiter *next_waiter(struct lookup *lookup, unsigned *ret_turn)
-{
-    struct lookup_waiter *waiter = NULL;
-    struct list *node;
-
-    process_lock();
-    node = list_pop(&lookup->waiters);
-    if (node != NULL) {
-        waiter = container_of(node, struct lookup_waiter, node);
-        waiter->lookup = NULL;
-        *ret_turn = waiter->turn;
-        counted_retain(waiter->type->owner(waiter));
-    }
-    process_unlock();
-    return waiter;
-}
-
 static void deliver_result(struct lookup *lookup, const struct lookup_result *result)
 {
-    struct lookup_waiter *waiter;
-    unsigned turn;
+    struct list *node;
 
-    while ((waiter = next_waiter(lookup, &turn)) != NULL) {
-        struct counted *owner = waiter->type->owner(waiter);
+    for (;;) {
+        struct lookup_waiter *waiter;
+        struct counted *owner;
+        unsigned turn;
 
+        process_lock();
+        node = list_pop(&lookup->waiters);
+        if (node == NULL)
+            break;
+        waiter = container_of(node, struct lookup_waiter, node);
+        waiter->lookup = NULL;
+        turn = waiter->turn;
+        owner = waiter->type->owner(waiter);
+        counted_retain(owner);
+        process_unlock();
         waiter->type->completed(waiter, turn, result);
         counted_release(owner);
     }
+    process_unlock();
     netns_release(lookup->netns);
     free(lookup);
 }
@@ -155,34 +149,8 @@ static struct lookup *begin_next_locked(void)
     return lookup;
 }
 
-/* The first look-up of a new thread, which was started for this account. */
-static struct lookup *begin_first(struct lookup_account *account)
-{
-    struct lookup *lookup;
-
-    process_lock();
-    lookup_queue_arrive(&pool.queue, account);
-    lookup = begin_next_locked();
-    process_unlock();
-    return lookup;
-}
-
-/* Begins the next look-up at once: otherwise another thread would be started for it. The one that ended leaves the pool
- * before its result is delivered, so that a later lookup_start begins a new one. */
-static struct lookup *end_and_begin_next(struct lookup *lookup, struct lookup_result *result)
-{
-    struct lookup *next;
-
-    process_lock();
-    remove_from_pool_locked(lookup);
-    result->outdated = lookup->outdated;
-    result->in_pause = lookup->in_pause;
-    next = begin_next_locked();
-    process_unlock();
-    return next;
-}
-
-/* Returns the next look-up of the thread. */
+/* Begins the thread's next look-up at once: otherwise another thread would be started for it. The one that ended leaves
+ * the pool before its result is delivered, so that a later lookup_start begins a new one. Returns the next one. */
 static struct lookup *run_lookup(struct lookup *lookup)
 {
     struct found_address items[RESOLVER_ADDRESSES_LIMIT];
@@ -193,7 +161,12 @@ static struct lookup *run_lookup(struct lookup *lookup)
     if (netns_enter(lookup->netns) == 0)
         resolver_resolve(lookup->name, lookup->family, &result);
     result.slow = clock_now() - began > SLOW;
-    next = end_and_begin_next(lookup, &result);
+    process_lock();
+    remove_from_pool_locked(lookup);
+    result.outdated = lookup->outdated;
+    result.in_pause = lookup->in_pause;
+    next = begin_next_locked();
+    process_unlock();
     deliver_result(lookup, &result);
     return next;
 }
@@ -206,7 +179,11 @@ static void *run_thread(void *account)
 
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
     resolver_prepare_thread();
-    for (lookup = begin_first(account); lookup != NULL; lookup = run_lookup(lookup))
+    process_lock();
+    lookup_queue_arrive(&pool.queue, account);
+    lookup = begin_next_locked();
+    process_unlock();
+    for (; lookup != NULL; lookup = run_lookup(lookup))
         (void)add_thread(); /* this one may be stuck for long */
     return NULL;
 }
@@ -238,15 +215,6 @@ static int add_thread(void)
 
 /* ---- Starting and cancelling ------------------------------------------------------------------------------------ */
 
-static void add_waiter_locked(struct lookup *lookup, struct lookup_waiter *waiter)
-{
-    /* While a look-up has no waiter, changes may have passed without a lookup_mark_outdated. */
-    if (lookup->turn.running && list_is_empty(&lookup->waiters))
-        lookup->outdated = true;
-    waiter->lookup = lookup;
-    list_append(&lookup->waiters, &waiter->node);
-}
-
 /* Consumes `fresh`. It is queued, unless there is a look-up of the same name and family: then the waiter joins that
  * one. Returns 0 or ENOMEM. */
 static int join_or_queue(struct lookup *fresh, bool is_doubted, struct lookup_waiter *waiter)
@@ -261,8 +229,13 @@ static int join_or_queue(struct lookup *fresh, bool is_doubted, struct lookup_wa
         tdelete(fresh, &pool.lookups, compare_lookups);
         lookup = NULL;
     }
-    if (lookup != NULL)
-        add_waiter_locked(lookup, waiter);
+    if (lookup != NULL) {
+        /* While a look-up has no waiter, changes may have passed without a lookup_mark_outdated. */
+        if (lookup->turn.running && list_is_empty(&lookup->waiters))
+            lookup->outdated = true;
+        waiter->lookup = lookup;
+        list_append(&lookup->waiters, &waiter->node);
+    }
     process_unlock();
     if (lookup != fresh)
         free(fresh);
