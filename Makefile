@@ -130,9 +130,9 @@ TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %
 # Programs with one thread: the thread sanitizer would find nothing. one_thread.c ends a program that starts another thread.
 ONE_THREAD    = $(addprefix test-, \
                   address address-tree answers answers-random bound-pair clock conffile connections escape first-routes \
-                  flags flow flow-soak foreign-source hash-tree heap lifetimes link-changes link-table \
+                  flags flow flow-soak foreign-source heap lifetimes link-changes link-table \
                   link-type linkinfo local-wifi lookup-queue message neighbours next-hop next-hops path \
-                  name-servers question route-ends route-filter scope shares sharing siphash sock-diag socket \
+                  name-servers question route-ends route-filter scope shares sharing sock-diag socket \
                   source-routes sources sweeps tunnel vrf wireguard wireguard-path)
 WRAP_THREADS  = -Wl,--wrap=pthread_create
 # What the pure tests use of Tests/C/support. Packages run these tests, and need not compile the rest.

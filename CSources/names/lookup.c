@@ -19,15 +19,15 @@
 #include "names/lookup.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/counted.h"
-#include "base/hash_tree.h"
 #include "base/list.h"
-#include "base/siphash.h"
 
 #define THREAD_NAME "reach-resolver"
 #define SLOW        (SECOND / 2)
@@ -38,31 +38,28 @@
 struct lookup {
     struct lookup_turn turn;
     struct list waiters;
-    struct hash_node tree_node; /* in pool.lookups */
-    struct netns *netns;        /* retained while a thread has the look-up; before that the waiters' owners retain it */
-    sa_family_t family;         /* AF_UNSPEC: both */
+    struct netns *netns; /* retained while a thread has the look-up; before that the waiters' owners retain it */
+    sa_family_t family;  /* AF_UNSPEC: both */
     bool outdated : 1, in_pause : 1; /* as of struct lookup_result */
     bool overtaken : 1;              /* not in pool.lookups any more */
     char name[];
 };
 
-/* Under process_lock. A child starts with an empty pool: the threads stayed with the parent. */
+/* Under process_lock. A process or a child starts with an empty pool: the threads stayed with the parent. */
 static struct {
     unsigned era;
-    bool prepared;
     unsigned threads; /* including those that are being started: queue.coming */
     struct lookup_queue queue;
-    struct hash_node *lookups; /* all, by name, family and namespace */
+    void *lookups; /* of tsearch(3): those that others may join */
 } pool;
 
 static void prepare_pool_locked(void)
 {
-    if (pool.prepared && pool.era == process_era())
+    if (pool.era == process_era())
         return;
     memset(&pool, 0, sizeof pool);
     lookup_queue_init(&pool.queue);
     pool.era = process_era();
-    pool.prepared = true;
 }
 
 static struct lookup *lookup_of_turn(struct lookup_turn *turn)
@@ -71,32 +68,6 @@ static struct lookup *lookup_of_turn(struct lookup_turn *turn)
 }
 
 /* ---- Look-ups --------------------------------------------------------------------------------------------------- */
-
-/* With a secret key, so that nobody can choose names that make look-ups slow. */
-static uint64_t hash_text(const struct netns *netns, const char *text, size_t length)
-{
-    unsigned char key[SIPHASH_KEY_SIZE];
-    const unsigned char *address = (const unsigned char *)&netns;
-
-    memcpy(key, siphash_process_key(), sizeof key);
-    for (size_t i = 0; i < sizeof netns; i++)
-        key[i] ^= address[i];
-    return siphash(text, length, key);
-}
-
-/* Case and a final dot do not matter. */
-static uint64_t hash_domain(const struct netns *netns, const char *name)
-{
-    const char *dot = strchr(name, '.');
-    char domain[LOOKUP_NAME_LIMIT];
-    size_t length = dot == NULL ? 0 : strlen(dot + 1);
-
-    if (length > 0 && dot[length] == '.')
-        length--;
-    for (size_t i = 0; i < length; i++)
-        domain[i] = (char)(dot[1 + i] >= 'A' && dot[1 + i] <= 'Z' ? dot[1 + i] - 'A' + 'a' : dot[1 + i]);
-    return hash_text(netns, domain, length);
-}
 
 static struct lookup *lookup_create(struct netns *netns, const char *name, int family, enum lookup_kind kind)
 {
@@ -108,7 +79,6 @@ static struct lookup *lookup_create(struct netns *netns, const char *name, int f
     memset(lookup, 0, offsetof(struct lookup, name)); /* the memory may end before the structure does */
     lookup->netns = netns;
     lookup->family = (sa_family_t)family;
-    lookup->tree_node.hash = hash_text(netns, name, size - 1);
     lookup->turn.is_first = kind == LOOKUP_FIRST;
     list_init(&lookup->turn.node);
     list_init(&lookup->waiters);
@@ -116,70 +86,49 @@ static struct lookup *lookup_create(struct netns *netns, const char *name, int f
     return lookup;
 }
 
-static bool is_same_lookup(const struct hash_node *node, const void *info)
+static int compare_lookups(const void *a, const void *b)
 {
-    const struct lookup *lookup = container_of(node, const struct lookup, tree_node), *wanted = info;
+    const struct lookup *one = a, *other = b;
 
-    return lookup->netns == wanted->netns && lookup->family == wanted->family &&
-           strcmp(lookup->name, wanted->name) == 0;
+    if (one->netns != other->netns)
+        return (uintptr_t)one->netns < (uintptr_t)other->netns ? -1 : 1;
+    if (one->family != other->family)
+        return one->family < other->family ? -1 : 1;
+    return strcmp(one->name, other->name);
 }
 
-/* Returns the look-up of the same name and family in the same namespace, or NULL. */
-static struct lookup *find_lookup_locked(const struct lookup *wanted)
-{
-    struct hash_node *node = hash_tree_find(pool.lookups, wanted->tree_node.hash, is_same_lookup, wanted);
-
-    return node == NULL ? NULL : container_of(node, struct lookup, tree_node);
-}
-
-static void add_to_pool_locked(struct lookup *lookup, struct lookup_account *account)
-{
-    hash_tree_add(&pool.lookups, &lookup->tree_node);
-    lookup->turn.account = account;
-    lookup_queue_add(&pool.queue, &lookup->turn);
-}
-
-/* The look-up is not under way, or was ended. Returns what lookup_queue_release returns. */
-static struct lookup_account *remove_from_pool_locked(struct lookup *lookup)
+static void remove_from_pool_locked(struct lookup *lookup)
 {
     if (!lookup->overtaken)
-        hash_tree_remove(&pool.lookups, &lookup->tree_node);
-    if (!lookup->turn.running)
-        lookup_queue_remove(&pool.queue, &lookup->turn);
-    return lookup_queue_release(&pool.queue, lookup->turn.account);
+        tdelete(lookup, &pool.lookups, compare_lookups);
+    lookup_queue_remove(&pool.queue, &lookup->turn);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
 
-/* Takes the next waiter out of the list, with a reference to its owner. */
-static struct lookup_waiter *next_waiter(struct lookup *lookup, unsigned *ret_turn)
-{
-    struct lookup_waiter *waiter = NULL;
-    struct list *node;
-
-    process_lock();
-    node = list_pop(&lookup->waiters);
-    if (node != NULL) {
-        waiter = container_of(node, struct lookup_waiter, node);
-        waiter->lookup = NULL;
-        *ret_turn = waiter->turn;
-        counted_retain(waiter->type->owner(waiter));
-    }
-    process_unlock();
-    return waiter;
-}
-
 static void deliver_result(struct lookup *lookup, const struct lookup_result *result)
 {
-    struct lookup_waiter *waiter;
-    unsigned turn;
+    struct list *node;
 
-    while ((waiter = next_waiter(lookup, &turn)) != NULL) {
-        struct counted *owner = waiter->type->owner(waiter);
+    for (;;) {
+        struct lookup_waiter *waiter;
+        struct counted *owner;
+        unsigned turn;
 
+        process_lock();
+        node = list_pop(&lookup->waiters);
+        if (node == NULL)
+            break;
+        waiter = container_of(node, struct lookup_waiter, node);
+        waiter->lookup = NULL;
+        turn = waiter->turn;
+        owner = waiter->type->owner(waiter);
+        counted_retain(owner);
+        process_unlock();
         waiter->type->completed(waiter, turn, result);
         counted_release(owner);
     }
+    process_unlock();
     netns_release(lookup->netns);
     free(lookup);
 }
@@ -200,40 +149,8 @@ static struct lookup *begin_next_locked(void)
     return lookup;
 }
 
-/* The first look-up of a new thread, which was started for this account. */
-static struct lookup *begin_first(struct lookup_account *account)
-{
-    struct lookup_account *unused;
-    struct lookup *lookup;
-
-    process_lock();
-    lookup_queue_arrive(&pool.queue, account);
-    lookup = begin_next_locked();
-    unused = lookup_queue_release(&pool.queue, account);
-    process_unlock();
-    free(unused);
-    return lookup;
-}
-
-/* Begins the next look-up at once: otherwise another thread would be started for it. The one that ended leaves the pool
- * before its result is delivered, so that a later lookup_start begins a new one. */
-static struct lookup *end_and_begin_next(struct lookup *lookup, struct lookup_result *result)
-{
-    struct lookup_account *unused;
-    struct lookup *next;
-
-    process_lock();
-    lookup_queue_end(&pool.queue, &lookup->turn);
-    unused = remove_from_pool_locked(lookup);
-    result->outdated = lookup->outdated;
-    result->in_pause = lookup->in_pause;
-    next = begin_next_locked();
-    process_unlock();
-    free(unused);
-    return next;
-}
-
-/* Returns the next look-up of the thread. */
+/* Begins the thread's next look-up at once: otherwise another thread would be started for it. The one that ended leaves
+ * the pool before its result is delivered, so that a later lookup_start begins a new one. Returns the next one. */
 static struct lookup *run_lookup(struct lookup *lookup)
 {
     struct found_address items[RESOLVER_ADDRESSES_LIMIT];
@@ -244,7 +161,12 @@ static struct lookup *run_lookup(struct lookup *lookup)
     if (netns_enter(lookup->netns) == 0)
         resolver_resolve(lookup->name, lookup->family, &result);
     result.slow = clock_now() - began > SLOW;
-    next = end_and_begin_next(lookup, &result);
+    process_lock();
+    remove_from_pool_locked(lookup);
+    result.outdated = lookup->outdated;
+    result.in_pause = lookup->in_pause;
+    next = begin_next_locked();
+    process_unlock();
     deliver_result(lookup, &result);
     return next;
 }
@@ -257,7 +179,11 @@ static void *run_thread(void *account)
 
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
     resolver_prepare_thread();
-    for (lookup = begin_first(account); lookup != NULL; lookup = run_lookup(lookup))
+    process_lock();
+    lookup_queue_arrive(&pool.queue, account);
+    lookup = begin_next_locked();
+    process_unlock();
+    for (; lookup != NULL; lookup = run_lookup(lookup))
         (void)add_thread(); /* this one may be stuck for long */
     return NULL;
 }
@@ -267,7 +193,7 @@ static void *run_thread(void *account)
 /* Starts a thread if a look-up may start for which none is coming. Returns 0, an errno, or NOT_NEEDED. */
 static int add_thread(void)
 {
-    struct lookup_account *account = NULL, *unused = NULL;
+    struct lookup_account *account = NULL;
     int error;
 
     process_lock();
@@ -283,45 +209,37 @@ static int add_thread(void)
     process_lock();
     pool.threads--;
     lookup_queue_arrive(&pool.queue, account);
-    unused = lookup_queue_release(&pool.queue, account);
     process_unlock();
-    free(unused);
     return error;
 }
 
 /* ---- Starting and cancelling ------------------------------------------------------------------------------------ */
 
-static void add_waiter_locked(struct lookup *lookup, struct lookup_waiter *waiter)
-{
-    /* While a look-up has no waiter, changes may have passed without a lookup_mark_outdated. */
-    if (lookup->turn.running && list_is_empty(&lookup->waiters))
-        lookup->outdated = true;
-    waiter->lookup = lookup;
-    list_append(&lookup->waiters, &waiter->node);
-}
-
 /* Consumes `fresh`. It is queued, unless there is a look-up of the same name and family: then the waiter joins that
- * one. Consumes `account`. */
-static void join_or_queue(struct lookup *fresh, bool is_doubted, struct lookup_account *account,
-                          struct lookup_waiter *waiter)
+ * one. Returns 0 or ENOMEM. */
+static int join_or_queue(struct lookup *fresh, bool is_doubted, struct lookup_waiter *waiter)
 {
-    const uint64_t hash = hash_domain(fresh->netns, fresh->name) + is_doubted;
-    struct lookup_account *unused = account;
-    struct lookup *lookup;
+    struct lookup **place, *lookup;
 
     process_lock();
     prepare_pool_locked();
-    lookup = find_lookup_locked(fresh);
-    if (lookup == NULL) {
-        lookup = fresh;
-        add_to_pool_locked(lookup, lookup_queue_account(&pool.queue, hash, account));
-        unused = lookup->turn.account == account ? NULL : account;
+    place = tsearch(fresh, &pool.lookups, compare_lookups);
+    lookup = place == NULL ? NULL : *place;
+    if (lookup == fresh && lookup_queue_add(&pool.queue, &fresh->turn, fresh->netns, fresh->name, is_doubted) != 0) {
+        tdelete(fresh, &pool.lookups, compare_lookups);
+        lookup = NULL;
     }
-    add_waiter_locked(lookup, waiter);
+    if (lookup != NULL) {
+        /* While a look-up has no waiter, changes may have passed without a lookup_mark_outdated. */
+        if (lookup->turn.running && list_is_empty(&lookup->waiters))
+            lookup->outdated = true;
+        waiter->lookup = lookup;
+        list_append(&lookup->waiters, &waiter->node);
+    }
     process_unlock();
     if (lookup != fresh)
         free(fresh);
-    free(unused);
+    return lookup == NULL ? ENOMEM : 0;
 }
 
 /* What lookup_start returns after add_thread has returned `error`. Each thread that has started looks into the queue
@@ -344,15 +262,10 @@ static int status_of_waiter(const struct lookup_waiter *waiter, int error)
 int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind, struct lookup_waiter *waiter)
 {
     struct lookup *lookup = lookup_create(netns, name, family, kind);
-    struct lookup_account *account = malloc(sizeof *account);
     int status;
 
-    if (lookup == NULL || account == NULL) {
-        free(account);
-        free(lookup);
+    if (lookup == NULL || join_or_queue(lookup, kind == LOOKUP_DOUBTED, waiter) != 0)
         return ENOMEM;
-    }
-    join_or_queue(lookup, kind == LOOKUP_DOUBTED, account, waiter);
     status = status_of_waiter(waiter, add_thread());
     if (status != 0 && status != EINPROGRESS)
         lookup_cancel(waiter);
@@ -371,7 +284,7 @@ void lookup_mark_outdated(const struct netns *netns, enum lookup_age age)
         lookup->in_pause = lookup->in_pause || age == LOOKUP_IN_PAUSE;
         lookup->outdated = lookup->outdated || age != LOOKUP_IN_PAUSE;
         if (age == LOOKUP_OVERTAKEN && !lookup->overtaken) {
-            hash_tree_remove(&pool.lookups, &lookup->tree_node);
+            tdelete(lookup, &pool.lookups, compare_lookups);
             lookup->overtaken = true;
         }
     }
@@ -390,7 +303,6 @@ bool lookup_is_overtaken(const struct lookup_waiter *waiter)
 
 void lookup_cancel(struct lookup_waiter *waiter)
 {
-    struct lookup_account *unused = NULL;
     struct lookup *lookup;
     bool is_last = false;
 
@@ -402,10 +314,9 @@ void lookup_cancel(struct lookup_waiter *waiter)
         list_remove(&waiter->node);
         is_last = !lookup->turn.running && list_is_empty(&lookup->waiters);
         if (is_last)
-            unused = remove_from_pool_locked(lookup);
+            remove_from_pool_locked(lookup);
     }
     process_unlock();
-    free(unused);
     if (is_last)
         free(lookup);
 }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The accounts of the look-ups. An account is known by its hash alone: two with one hash are one, which harms nobody,
- * and the key is secret.
+ * The accounts of the look-ups, in a balanced tree: nobody can choose names that make it slow.
  *
- * What this file must never do: allocate, wait, or walk over all look-ups or accounts: it runs under the lock that fork
- * takes. In the ring only accounts that have look-ups under way can be passed over, and those are few.
+ * What this file must never do: wait, or walk over all look-ups or accounts: it runs under the lock that fork takes. In
+ * the ring only accounts that have look-ups under way can be passed over, and those are few. It may allocate, as fork
+ * takes malloc's locks after ours.
  */
 #ifdef __linux__
 #include "names/lookup_queue.h"
 
+#include <errno.h>
+#include <search.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 void lookup_queue_init(struct lookup_queue *queue)
@@ -21,35 +25,51 @@ void lookup_queue_init(struct lookup_queue *queue)
 
 /* ---- Accounts --------------------------------------------------------------------------------------------------- */
 
-static bool is_any(const struct hash_node *node, const void *info)
+static int compare_accounts(const void *a, const void *b)
 {
-    (void)node;
-    (void)info;
-    return true;
+    const struct lookup_account *one = a, *other = b;
+
+    if (one->netns != other->netns)
+        return (uintptr_t)one->netns < (uintptr_t)other->netns ? -1 : 1;
+    if (one->is_doubted != other->is_doubted)
+        return one->is_doubted ? 1 : -1;
+    return strcmp(one->domain, other->domain);
 }
 
-struct lookup_account *lookup_queue_account(struct lookup_queue *queue, uint64_t hash, struct lookup_account *fresh)
+/* Returns the account of the name, with a reference; NULL: no memory. Case and a final dot do not matter. */
+static struct lookup_account *open_account(struct lookup_queue *queue, const struct netns *netns, const char *name,
+                                           bool is_doubted)
 {
-    struct hash_node *node = hash_tree_find(queue->accounts, hash, is_any, NULL);
-    struct lookup_account *account = node == NULL ? fresh : container_of(node, struct lookup_account, tree_node);
+    const char *dot = strchr(name, '.'), *domain = dot == NULL ? "" : dot + 1;
+    const size_t length = strlen(domain);
+    struct lookup_account *fresh = calloc(1, sizeof *fresh + length + 1), **place, *account;
 
-    if (node == NULL) {
-        *account = (struct lookup_account){ .tree_node = { .hash = hash } };
+    if (fresh == NULL)
+        return NULL;
+    fresh->netns = netns;
+    fresh->is_doubted = is_doubted;
+    for (size_t i = 0; i < length && (domain[i] != '.' || i + 1 < length); i++)
+        fresh->domain[i] = (char)(domain[i] >= 'A' && domain[i] <= 'Z' ? domain[i] - 'A' + 'a' : domain[i]);
+    place = tsearch(fresh, &queue->accounts, compare_accounts);
+    account = place == NULL ? NULL : *place;
+    if (account != fresh) {
+        free(fresh);
+    } else {
         list_init(&account->node);
         list_init(&account->queued[0]);
         list_init(&account->queued[1]);
-        hash_tree_add(&queue->accounts, &account->tree_node);
     }
-    account->references++;
+    if (account != NULL)
+        account->references++;
     return account;
 }
 
-struct lookup_account *lookup_queue_release(struct lookup_queue *queue, struct lookup_account *account)
+static void release_account(struct lookup_queue *queue, struct lookup_account *account)
 {
     if (--account->references > 0)
-        return NULL;
-    hash_tree_remove(&queue->accounts, &account->tree_node);
-    return account;
+        return;
+    tdelete(account, &queue->accounts, compare_accounts);
+    free(account);
 }
 
 /* ---- Look-ups --------------------------------------------------------------------------------------------------- */
@@ -67,24 +87,34 @@ static void update_ring(struct lookup_queue *queue, struct lookup_account *accou
     account->ring = ring;
 }
 
-void lookup_queue_add(struct lookup_queue *queue, struct lookup_turn *turn)
+int lookup_queue_add(struct lookup_queue *queue, struct lookup_turn *turn, const struct netns *netns, const char *name,
+                     bool is_doubted)
 {
+    turn->account = open_account(queue, netns, name, is_doubted);
+    if (turn->account == NULL)
+        return ENOMEM;
     list_append(&turn->account->queued[!turn->is_first], &turn->node);
     turn->account->count++;
     update_ring(queue, turn->account, false);
-}
-
-void lookup_queue_remove(struct lookup_queue *queue, struct lookup_turn *turn)
-{
-    list_remove(&turn->node);
-    turn->account->count--;
-    update_ring(queue, turn->account, false);
+    return 0;
 }
 
 static void change_running(struct lookup_queue *queue, struct lookup_account *account, int change)
 {
     account->running += (unsigned)change;
     queue->count += (unsigned)change;
+}
+
+void lookup_queue_remove(struct lookup_queue *queue, struct lookup_turn *turn)
+{
+    list_remove(&turn->node);
+    if (turn->running) {
+        change_running(queue, turn->account, -1);
+    } else {
+        turn->account->count--;
+        update_ring(queue, turn->account, false);
+    }
+    release_account(queue, turn->account);
 }
 
 /* Returns the next account that may begin a look-up. `for_thread`: one for which no thread is coming. */
@@ -119,12 +149,6 @@ struct lookup_turn *lookup_queue_begin(struct lookup_queue *queue)
     return turn;
 }
 
-void lookup_queue_end(struct lookup_queue *queue, struct lookup_turn *turn)
-{
-    list_remove(&turn->node);
-    change_running(queue, turn->account, -1);
-}
-
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */
 
 struct lookup_account *lookup_queue_call_thread(struct lookup_queue *queue)
@@ -145,5 +169,6 @@ void lookup_queue_arrive(struct lookup_queue *queue, struct lookup_account *acco
     change_running(queue, account, -1);
     account->coming--;
     queue->coming--;
+    release_account(queue, account);
 }
 #endif

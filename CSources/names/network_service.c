@@ -92,12 +92,6 @@ static struct network_service *service_of_watch(struct path_watch *watch)
     return container_of(watch, struct network_service, watch);
 }
 
-static struct network_path *retain_network(struct network_path *network)
-{
-    counted_retain(&network->counted);
-    return network;
-}
-
 /* ---- Reports to network watches --------------------------------------------------------------------------------- */
 
 /* Reports to all, or to those that have had no report. */
@@ -186,29 +180,22 @@ static void report_due_changes(struct network_service *self, int64_t now)
     call_names(self, &self->fresh, &self->fresh, NULL);
 }
 
-/* Clears a deadline that has passed. Returns its watch with a reference to the owner. NULL: no deadline has passed. */
-static struct name_watch *next_due_watch(struct network_service *self, int64_t now)
-{
-    struct name_watch *name_watch = NULL;
-
-    runloop_lock(self->service.loop);
-    if (heap_nearest(&self->deadlines) <= now) {
-        name_watch = container_of(heap_first(&self->deadlines), struct name_watch, deadline);
-        heap_set(&self->deadlines, &name_watch->deadline, NEVER);
-        counted_retain(name_watch->of.user.owner);
-    }
-    runloop_unlock(self->service.loop);
-    return name_watch;
-}
-
+/* Clears each deadline that has passed, and calls its watch. */
 static void call_due_watches(struct network_service *self, int64_t now)
 {
-    struct name_watch *name_watch;
+    runloop_lock(self->service.loop);
+    while (heap_nearest(&self->deadlines) <= now) {
+        struct name_watch *name_watch = container_of(heap_first(&self->deadlines), struct name_watch, deadline);
+        struct counted *owner = name_watch->of.user.owner;
 
-    while ((name_watch = next_due_watch(self, now)) != NULL) {
+        heap_set(&self->deadlines, &name_watch->deadline, NEVER);
+        counted_retain(owner);
+        runloop_unlock(self->service.loop);
         name_watch->of.name_type->due(name_watch, false);
-        counted_release(name_watch->of.user.owner);
+        counted_release(owner);
+        runloop_lock(self->service.loop);
     }
+    runloop_unlock(self->service.loop);
 }
 
 /* ---- The watch of the loop's monitor ---------------------------------------------------------------------------- */
@@ -261,7 +248,8 @@ static bool network_evaluated(struct path_watch *watch, const struct path *path)
     (void)path;
     self->evaluated = NULL;
     runloop_lock(self->service.loop);
-    self->current = retain_network(network);
+    self->current = network;
+    counted_retain(&network->counted);
     if (affects_names(before, network)) {
         note_change(self, CHANGE_OF_PATHS, clock_now());
         runloop_source_due_locked(self->service.loop, &self->service.source);
@@ -445,7 +433,8 @@ int network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_
         return error;
     runloop_lock(loop);
     watch->reported = false;
-    *ret_first = retain_network(self->current);
+    *ret_first = self->current;
+    counted_retain(&self->current->counted);
     is_old = !self->current->whole && self->service.users > 1; /* found earlier, for another user */
     runloop_unlock(loop);
     if (!is_old)

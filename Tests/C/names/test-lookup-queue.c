@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Which look-up may start, and which is next. Here no look-up is made and no thread starts: the test says what begins,
  * and when it ends. */
+#include <search.h>
+
 #include "names/lookup_queue.h"
 #include "support/limits.h"
 #include "support/unit.h"
 
 static struct lookup_queue queue;
-static struct lookup_account accounts[1000];
 static struct lookup_turn turns[20000];
 static unsigned turns_used;
 
@@ -16,18 +17,26 @@ static void begin(void)
     turns_used = 0;
 }
 
-static struct lookup_account *account(unsigned number)
+static void end(void)
 {
-    return lookup_queue_account(&queue, number * UINT64_C(0x9e3779b97f4a7c15), &accounts[number]);
+    tdestroy(queue.accounts, free);
+}
+
+static struct lookup_turn *add_name(const char *name, bool is_first, bool is_doubted)
+{
+    struct lookup_turn *turn = &turns[turns_used++];
+
+    *turn = (struct lookup_turn){ .is_first = is_first };
+    assert_int_equal(lookup_queue_add(&queue, turn, NULL, name, is_doubted), 0);
+    return turn;
 }
 
 static struct lookup_turn *add(unsigned number, bool is_first)
 {
-    struct lookup_turn *turn = &turns[turns_used++];
+    char name[64];
 
-    *turn = (struct lookup_turn){ .account = account(number), .is_first = is_first };
-    lookup_queue_add(&queue, turn);
-    return turn;
+    snprintf(name, sizeof name, "host.domain-%u.example", number);
+    return add_name(name, is_first, false);
 }
 
 static void add_many(unsigned number, unsigned count)
@@ -81,7 +90,7 @@ TEST(a_look_up_that_ends_makes_room_for_one)
     for (unsigned i = 0; i < 100; i++) {
         struct lookup_turn *next;
 
-        lookup_queue_end(&queue, started[i % FIRST_SHARE]);
+        lookup_queue_remove(&queue, started[i % FIRST_SHARE]);
         next = lookup_queue_begin(&queue);
         assert_non_null(next);
         started[i % FIRST_SHARE] = next;
@@ -109,7 +118,8 @@ TEST(accounts_take_turns)
     assert_ptr_equal(lookup_queue_begin(&queue), late);
     add_many(2, 10);
     for (unsigned i = 0; i < 8; i++)
-        assert_ptr_equal(lookup_queue_begin(&queue)->account, &accounts[i % 2 == 0 ? 0 : 2]);
+        assert_string_equal(lookup_queue_begin(&queue)->account->domain,
+                            i % 2 == 0 ? "domain-0.example" : "domain-2.example");
 }
 
 TEST(a_cancelled_look_up_does_not_begin)
@@ -126,13 +136,34 @@ TEST(a_cancelled_look_up_does_not_begin)
 
 TEST(an_account_stays_while_it_is_referred_to)
 {
-    struct lookup_turn *turn = add(0, true);
+    struct lookup_turn *turn = add(0, true), *other = add(0, true);
 
-    (void)add(0, true);
-    assert_ptr_equal(account(0), turn->account);
-    assert_null(lookup_queue_release(&queue, turn->account));
-    assert_null(lookup_queue_release(&queue, turn->account));
-    assert_ptr_equal(lookup_queue_release(&queue, turn->account), turn->account);
+    assert_ptr_equal(turn->account, other->account);
+    lookup_queue_remove(&queue, turn);
+    assert_non_null(queue.accounts);
+    lookup_queue_remove(&queue, other);
+    assert_null(queue.accounts);
+}
+
+TEST(a_thread_that_comes_keeps_its_account)
+{
+    struct lookup_turn *turn = add(0, true);
+    struct lookup_account *called = lookup_queue_call_thread(&queue);
+
+    lookup_queue_remove(&queue, turn);
+    assert_ptr_equal(add(0, true)->account, called);
+    lookup_queue_arrive(&queue, called);
+    assert_non_null(queue.accounts);
+}
+
+TEST(the_domain_is_the_account)
+{
+    const struct lookup_account *account = add_name("a.one.example", true, false)->account;
+
+    assert_ptr_equal(add_name("B.ONE.Example.", true, false)->account, account);
+    assert_ptr_not_equal(add_name("a.one.example", true, true)->account, account);
+    assert_ptr_not_equal(add_name("one.example", true, false)->account, account);
+    assert_ptr_equal(add_name("a", true, false)->account, add_name("b.", true, false)->account);
 }
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */
@@ -159,4 +190,4 @@ TEST(a_thread_is_called_for_each_look_up_that_may_begin)
     assert_null(lookup_queue_begin(&queue));
 }
 
-UNIT(.setup = begin)
+UNIT(.setup = begin, .teardown = end)
