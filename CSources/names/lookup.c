@@ -10,8 +10,8 @@
  * fewer than half as many as there are places left: a silent domain has 43 of the 128, the next one 29, then 19. So ten
  * silent domains leave a place for another one. First look-ups start before repeated ones, and accounts take turns.
  *
- * There is one look-up of a name and address family in a namespace at a time, and all who want these wait for it. If a
- * thread cannot be started, the name waits for those that there are.
+ * Of a name and address family in a namespace there is one look-up that targets can join. Those that a change of the
+ * resolver's files has overtaken run beside it until getaddrinfo returns. If a thread cannot be started, the name waits for those that there are.
  *
  * What this file must never do: let a caller wait, or hold a lock while it calls the resolver or a waiter.
  */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * The name servers of the resolver's files.
+ *
  * What this file must never do: wait for anything but the disk, or treat a file that could not be read as one that does
  * not exist.
  */

@@ -432,10 +432,11 @@ int network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_
     if (error != 0)
         return error;
     runloop_lock(loop);
-    watch->reported = false;
     *ret_first = self->current;
     counted_retain(&self->current->counted);
-    is_old = !self->current->whole && self->service.users > 1; /* found earlier, for another user */
+    /* Found earlier, for another user. For the first one, the loop's monitor has not evaluated it yet: the target's own
+     * watch comes before, and waits for the target's lock. */
+    is_old = !self->current->whole && self->service.users > 1;
     runloop_unlock(loop);
     if (!is_old)
         return 0;

@@ -7,8 +7,8 @@
  * them in place, so the files are watched, too. A path can contain symbolic links, and each of these can be replaced,
  * so the directory of each is watched. A mount over a file causes no event: it is noticed with the next change.
  *
- * A half-written file is no state: a change counts when the writer has closed the file or moved it into its place, or
- * 100 ms after the last change.
+ * A half-written file does not count: a change counts when the writer has closed the file or moved it into its place, or
+ * 100 ms after the last change, but at most 1 s after the first.
  *
  * The last user's instance is closed 50 ms later, by a thread: the kernel takes 6 to 16 ms for it.
  *
@@ -34,6 +34,7 @@
 #define LINKS_LIMIT 8  /* symbolic links to follow in one path */
 #define STAMP_READS 4
 #define WRITE_TIME  (100 * MILLISECOND) /* a writer that has not closed its file has written all by then */
+#define WRITE_LIMIT (1 * SECOND)        /* one that does not stop must not hold up all names */
 
 enum { FILES = 4 };
 static const char *const paths[FILES] = { NAME_SERVERS_FILE, "/etc/hosts", "/etc/nsswitch.conf",
@@ -59,6 +60,7 @@ static struct {
     bool has_closer; /* a thread will close the instance */
     struct watched_file files[FILES];
     int64_t changed_at; /* the last change */
+    int64_t first_at;   /* the first change that does not count yet */
     int64_t due;        /* see struct resolver_files_user */
     unsigned version;
 } state;
@@ -251,7 +253,9 @@ static void look(const struct resolver_files_user *user, int64_t now)
         changed = changed || file->changed;
         whole = whole && file->closed == file->changed;
     }
-    state.due = whole ? NEVER : state.changed_at + WRITE_TIME;
+    if (before == NEVER)
+        state.first_at = now;
+    state.due = whole ? NEVER : clock_earlier(state.changed_at + WRITE_TIME, state.first_at + WRITE_LIMIT);
     if (changed && (whole || state.due <= now)) {
         for (size_t i = 0; i < FILES; i++)
             state.files[i].changed = state.files[i].closed = false;

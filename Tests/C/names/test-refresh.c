@@ -494,6 +494,21 @@ TEST(a_file_that_stays_open_counts_100_ms_after_the_last_change)
     close(fd);
 }
 
+/* It must not hold up the look-ups of all names. */
+TEST(a_file_that_is_written_all_the_time_counts_after_1_s)
+{
+    begin_with("v4only.test");
+    const int fd = begin_to_write(ETC_HOSTS);
+
+    for (int i = 0; i < 20; i++) {
+        write_line(fd, "# 1\n");
+        assert_false(starts_at("v4only.test", 0.05 * i));
+    }
+    write_line(fd, "# 1\n");
+    assert_true(starts_at("v4only.test", 1));
+    close(fd);
+}
+
 /* One file is whole, the other is not. */
 TEST(a_half_written_file_delays_the_effect_of_another)
 {
