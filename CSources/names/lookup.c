@@ -11,7 +11,8 @@
  * silent domains leave a place for another one. First look-ups start before repeated ones, and accounts take turns.
  *
  * Of a name and address family in a namespace there is one look-up that targets can join. Those that a change of the
- * resolver's files has overtaken run beside it until getaddrinfo returns. If a thread cannot be started, the name waits for those that there are.
+ * resolver's files has overtaken run beside it until getaddrinfo returns. If a thread cannot be started, the name waits
+ * for those that there are.
  *
  * What this file must never do: let a caller wait, or hold a lock while it calls the resolver or a waiter.
  */

@@ -7,8 +7,8 @@
  * them in place, so the files are watched, too. A path can contain symbolic links, and each of these can be replaced,
  * so the directory of each is watched. A mount over a file causes no event: it is noticed with the next change.
  *
- * A half-written file does not count: a change counts when the writer has closed the file or moved it into its place, or
- * 100 ms after the last change, but at most 1 s after the first.
+ * A half-written file does not count: a change counts when the writer has closed the file or moved it into its place,
+ * or 100 ms after the last change, but at most 1 s after the first.
  *
  * The last user's instance is closed 50 ms later, by a thread: the kernel takes 6 to 16 ms for it.
  *

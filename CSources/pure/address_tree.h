@@ -28,7 +28,7 @@ void address_tree_remove(struct address_tree *tree, struct address_entry *entry)
 void address_tree_visit(const struct address_tree *tree, const struct address_prefix *prefix,
                         void (*visit)(void *info, struct address_entry *entry), void *info);
 
-/* Finds prefixes that have all the addresses of the tree in them: at most ADDRESS_TREE_PREFIXES. Returns their number. */
+/* Finds prefixes that have all the addresses of the tree in them: at most ADDRESS_TREE_PREFIXES. Returns how many. */
 enum { ADDRESS_TREE_PREFIXES = 64 };
 size_t address_tree_cover(const struct address_tree *tree, struct address_prefix ret[ADDRESS_TREE_PREFIXES]);
 
