@@ -5,18 +5,17 @@
  *
  * What is left, for an address behind an IPv4 gateway over a link that sysfs does not show, in the order of the calls:
  *
- *  5  the loop: an epoll set, an eventfd for other threads and signal handlers in it, their marks (process.h)
- *  2  create: the namespace of the thread, from /proc; it is not registered yet, so it is opened
- *  1  its mark
- *  4  the namespace's socket: socket, mark, groups for links and rules, connect against forged messages
- *  2  schedule: the namespace of the thread, and whether the program has closed our descriptor of it
+ *  8  the loop: an epoll set, an eventfd, a timerfd, their marks (process.h); the last two in the first
+ *  3  create: the namespace of the thread, from /proc; it is not registered yet, so it is opened; its mark
+ *  5  the namespace's socket: the namespace of the thread, socket, mark, groups for links and rules, connect against
+ *     forged messages
+ *  1  schedule: the namespace of the thread
  *  3  the monitor's socket for queries: socket, mark, connect
- *  4  that for messages: socket, mark, room for bursts, groups
- *  3  whether the epoll set and that socket are ours, and the socket into the set
- *  4  the first flags: whether the socket is ours, the user (rules select by it), a route query, its reply
+ *  5  that for messages: socket, mark, room for bursts, groups; into the epoll set
+ *  3  the first flags: the user (rules select by it), a route query, its reply
  *  5  the link: its name, flags, type and MTU, and whether the name is still that of the index; without RTNL
  *  1  its device: sysfs shows another namespace
- *  6  the pass: whether the loop's two and the monitor's two descriptors are ours, the user, epoll_wait
+ *  2  the pass: the user, epoll_wait
  *  3  all links: a dump, and its end
  *  3  the barrier and the query in one send, and both replies
  *  1  the device again: only one that sysfs shows is lent by the namespace's link table

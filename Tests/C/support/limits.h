@@ -26,9 +26,9 @@ enum {
 
     /* System calls. Since the next hops of all paths are followed, the first path with a gateway joins the group of
      * neighbours. */
-    FIRST_USE_CALLS = 53,
-    DEFAULT_PATH_CALLS = 77,
-    DEVICE_CALLS = 74,
+    FIRST_USE_CALLS = 48,
+    DEFAULT_PATH_CALLS = 69,
+    DEVICE_CALLS = 60,
 };
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
