@@ -76,8 +76,8 @@
  *   SCRunLoopRunInMode, SCRunLoopRun): in a second thread these calls fail with EBUSY. Signal handlers may call
  *   SCRunLoopStop and SCRunLoopWakeUp. Callbacks and context functions run with no lock held and may make any call. Do
  *   not leave them by longjmp(3), pthread_exit(3) or a C++ exception. Do not pthread_cancel(3) a thread inside a call.
- * The library's threads. Targets on run loops need none, except that each look-up under way has a thread, at most 128 in
- *   all, and that one closes watches on files after the last target of a name or of the network. All targets on
+ * The library's threads. Targets on run loops need none, except that each look-up under way has a thread, at most 128
+ *   in all, and that one closes watches on files after the last target of a name or of the network. All targets on
  *   schedulers and queues share one thread. A call that needs a socket in another network namespace uses a thread for
  *   that moment.
  * Stopping. If SetCallback, Unschedule or SetScheduler(NULL) is called on the thread or queue that delivers, the old
