@@ -358,7 +358,7 @@ $(BUILD)/tests/test-recheck: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_set_barrier -Wl
 $(BUILD)/tests/test-wait-changed: TEST_LDFLAGS = -Wl,--wrap=epoll_create1
 $(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt -Wl,--wrap=send
 $(BUILD)/tests/test-bound-pair: TEST_LDFLAGS = $(SOCKET_WRAPS)
-$(BUILD)/tests/test-source-routes: TEST_LDFLAGS = $(SOCKET_WRAPS) -Wl,--wrap=recvfrom
+$(BUILD)/tests/test-source-routes: TEST_LDFLAGS = $(SOCKET_WRAPS) -Wl,--wrap=recvfrom -Wl,--wrap=budget_next
 $(BUILD)/tests/test-answers-random $(BUILD)/tests/test-sweeps: TEST_LDFLAGS = $(SIMULATION_WRAPS)
 $(BUILD)/tests/test-answers: TEST_LDFLAGS = -Wl,--wrap=calloc -Wl,--wrap=clock_gettime
 $(BUILD)/tests/test-shares: TEST_LDFLAGS = $(addprefix -Wl$(COMMA)--wrap=,clock_gettime rtnetlink_query source_routes_find \

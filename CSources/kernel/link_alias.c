@@ -25,7 +25,7 @@ static void ignore(void *info, const struct nlmsghdr *message)
 /* The kernel looks up the link, and refuses the request before it takes RTNL, as there is no such set of strings. */
 int link_alias_check(const char *name)
 {
-    _Alignas(struct nlmsghdr) char request[ALIAS_REQUEST_SIZE];
+    _Alignas(struct nlmsghdr) char request[ALIAS_REQUEST_SIZE] = { 0 }; /* libmnl leaves the padding of a text */
     struct genetlink ethtool;
     struct nlmsghdr *header;
     struct nlattr *outer, *inner;
@@ -59,7 +59,7 @@ static void take_index(void *info, const struct nlmsghdr *header)
 
 int link_alias_index(const struct netns_handle *netns, const char *name, uint32_t *ret)
 {
-    _Alignas(struct nlmsghdr) char request[ALIAS_REQUEST_SIZE];
+    _Alignas(struct nlmsghdr) char request[ALIAS_REQUEST_SIZE] = { 0 }; /* libmnl leaves the padding of a text */
     struct netlink netlink = NETLINK_CLOSED;
     void *buffer = malloc(NETLINK_BUFFER_SIZE);
     int error = buffer == NULL ? ENOMEM : netlink_open_requests(netns, NETLINK_ROUTE, &netlink);

@@ -10,6 +10,8 @@
 #include "pure/message.h"
 
 #include <errno.h>
+#include <netinet/in.h> /* before the kernel's headers, as musl wants it */
+
 #include <libmnl/libmnl.h>
 #include <linux/fib_rules.h>
 #include <linux/if_addr.h>
@@ -18,7 +20,6 @@
 #include <linux/neighbour.h>
 #include <linux/netconf.h>
 #include <linux/rtnetlink.h>
-#include <netinet/in.h>
 #include <string.h>
 
 /* ---- The kinds of links ----------------------------------------------------------------------------------------- */

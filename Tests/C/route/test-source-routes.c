@@ -7,6 +7,7 @@
 #include "route/netns.h"
 #include "support/crowd.h"
 #include "support/socket_faults.h"
+#include "support/sweeps.h"
 #include "support/test.h"
 
 #define PREFIX  "2001:db8::/64" /* of the address of "a" */
