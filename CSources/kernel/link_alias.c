@@ -35,7 +35,7 @@ int link_alias_check(const char *name)
         return netlink_is_withheld(error) ? ENODEV : error;
     header = genetlink_put_request(request, ethtool.family, 0, ETHTOOL_MSG_STRSET_GET);
     outer = mnl_attr_nest_start(header, ETHTOOL_A_STRSET_HEADER);
-    mnl_attr_put_strz(header, ETHTOOL_A_HEADER_DEV_NAME, name);
+    mnl_attr_put(header, ETHTOOL_A_HEADER_DEV_NAME, strlen(name) + 1, name);
     mnl_attr_nest_end(header, outer);
     outer = mnl_attr_nest_start(header, ETHTOOL_A_STRSET_STRINGSETS);
     inner = mnl_attr_nest_start(header, ETHTOOL_A_STRINGSETS_STRINGSET);
@@ -66,7 +66,7 @@ int link_alias_index(const struct netns_handle *netns, const char *name, uint32_
 
     *ret = 0;
     message_put_link_query(request, 0, 0);
-    mnl_attr_put_strz((struct nlmsghdr *)request, IFLA_ALT_IFNAME, name);
+    mnl_attr_put((struct nlmsghdr *)request, IFLA_ALT_IFNAME, strlen(name) + 1, name);
     if (error == 0)
         error = netlink_exchange(&netlink, (struct nlmsghdr *)request, buffer, take_index, ret);
     netlink_close(&netlink);
