@@ -93,6 +93,10 @@ class WayStructure(ctypes.Structure):
         ("ipv6CarrierTypes", ctypes.c_uint32),
         ("ipv4", DefaultPathStructure),
         ("ipv6", DefaultPathStructure),
+        ("interfaceTypeIsKnown", ctypes.c_uint32),
+        ("interfaceIsCable", ctypes.c_uint32),
+        ("ipv4CarrierIsCable", ctypes.c_uint32),
+        ("ipv6CarrierIsCable", ctypes.c_uint32),
     ]
 
 

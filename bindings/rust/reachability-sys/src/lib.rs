@@ -116,6 +116,10 @@ pub struct SCNetworkReachabilityWay {
     pub ipv6CarrierTypes: u32,
     pub ipv4: SCNetworkReachabilityDefaultPath,
     pub ipv6: SCNetworkReachabilityDefaultPath,
+    pub interfaceTypeIsKnown: u32,
+    pub interfaceIsCable: u32,
+    pub ipv4CarrierIsCable: u32,
+    pub ipv6CarrierIsCable: u32,
 }
 
 #[repr(C)]
@@ -143,7 +147,7 @@ const _: () = {
     assert!(size_of::<SCNetworkReachabilityOptions>() == 5 * pointer + 6 * 4);
     assert!(size_of::<SCNetworkReachabilityDefaultPath>() == 4 * 4 + 2 * size_of::<sockaddr_storage>());
     assert!(
-        size_of::<SCNetworkReachabilityWay>() == 4 * 4 + 16 + 2 * size_of::<SCNetworkReachabilityDefaultPath>()
+        size_of::<SCNetworkReachabilityWay>() == 8 * 4 + 16 + 2 * size_of::<SCNetworkReachabilityDefaultPath>()
     );
     assert!(
         size_of::<SCNetworkReachabilityNetwork>()
