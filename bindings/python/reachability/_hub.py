@@ -30,6 +30,7 @@ class Member:
     def __init__(self, target: int) -> None:
         self.target = target
         self.may_have_news = True
+        self.hub: Hub | None = None  # on whose run loop the target is
 
 
 class Hub:
@@ -61,8 +62,8 @@ class Hub:
             raise
 
     def unschedule(self, member: Member) -> None:
-        self._by_target.pop(member.target, None)
-        _library.unschedule(member.target, self._loop, _library.MODE)
+        if self._by_target.pop(member.target, None) is not None:
+            _library.unschedule(member.target, self._loop, _library.MODE)
 
     def release(self) -> None:
         self.is_released = True
@@ -258,10 +259,13 @@ def join(member: Member, key: object) -> Hub:
             _hubs[key] = hub = Hub(key)
             hub.members += 1
         try:
+            if member.hub:  # a target is on one run loop
+                member.hub.unschedule(member)
             hub.schedule(member)
         except _library.ReachabilityError:
             _drop(hub)
             raise
+        member.hub = hub
     return hub
 
 

@@ -41,7 +41,7 @@ class _Place:
         self.hub = _hub.join(member, key)
 
     def move(self, key: object, lock: threading.RLock) -> None:
-        """To the hub with this key. The target is scheduled all the time, so that the look-up of its name goes on.
+        """To the hub with this key. A target is on one run loop, so its name is looked up again.
 
         Who calls the hub from another thread has the lock meanwhile: leaving the hub may release it.
         """
