@@ -793,7 +793,7 @@ bool oracle_connected_flags(const struct spec *spec, SCNetworkReachabilityFlags 
     if (connection == CONNECTION_UNKNOWN || (connection == CONNECTION_MADE && has_legs(query)))
         return false;
     *ret = 0;
-    if (connection == CONNECTION_REFUSED)
+    if (connection == CONNECTION_REFUSED || (!is_none(source) && !has_source(&query, source)))
         return true;
     if (!is_none(source)) {
         connected.local.family = spec->remote.family;
