@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A user's callback: the lifetime of its context, the hooks, and the call itself. */
+/* A user's callback: the lifetime of its context, the hooks, and the call with them. */
 #ifdef __linux__
 #include "api/target.h"
 

@@ -221,7 +221,7 @@ static void pass_prefixes(struct route_filter *filter, uint8_t family, const str
     drop(filter);
 }
 
-/* Passes routes with an end: see watch/route_ends.h. */
+/* Passes routes with an end: see the table in watch/answers.c. */
 static void pass_if_expires(struct route_filter *filter)
 {
     add_instruction(filter, BPF_LDX | BPF_IMM, RTA_CACHEINFO);

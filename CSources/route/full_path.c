@@ -52,7 +52,7 @@ static int apply_peer(struct netns *netns, struct round_cache *cache, const stru
 /* If the path goes over a WireGuard link, applies the path to the peer, if this process may read the peers and the link
  * is known to send in this network namespace. The kernel does not announce that a peer moved, so the path becomes stale
  * after some time. May wait for RTNL. Returns 0 or an errno. */
-static int follow_tunnel(struct netns *netns, struct round_cache *cache, struct path *path)
+static int follow_peer(struct netns *netns, struct round_cache *cache, struct path *path)
 {
     int error = 0;
 
@@ -113,7 +113,7 @@ int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct 
             error = evaluate(rtnetlink, netns, cache, questions, extras, ret);
     }
     if (error == 0)
-        error = follow_tunnel(netns, cache, ret);
+        error = follow_peer(netns, cache, ret);
     if (error == 0)
         questions_adjust_path(questions, ret); /* the other end of a tunnel may have set another reason */
     return error;
