@@ -793,10 +793,10 @@ bool oracle_connected_flags(const struct spec *spec, SCNetworkReachabilityFlags 
     if (connection == CONNECTION_UNKNOWN || (connection == CONNECTION_MADE && has_legs(query)))
         return false;
     *ret = 0;
-    if (connection == CONNECTION_REFUSED || (!is_none(source) && !has_source(&query, source)))
+    if (connection == CONNECTION_REFUSED)
         return true;
-    if (!is_none(source)) {
-        connected.local.family = spec->remote.family;
+    if (spec->remote.family == AF_INET && !is_none(source)) {
+        connected.local.family = AF_INET;
         memcpy(connected.local.bytes, source, sizeof source);
     }
     *ret = oracle_flags(&connected);

@@ -17,8 +17,9 @@ SCNetworkReachabilityFlags oracle_flags(const struct spec *spec);
 /* The same for GetFlags of a target that is not scheduled: it does not read the peers of WireGuard. */
 SCNetworkReachabilityFlags oracle_flags_without_peers(const struct spec *spec);
 
-/* The same for the packets of a connected UDP socket: rules by the source that connect(2) chooses count. False: not
- * known, as the kernel chooses one of several legs, or a sandbox refuses the socket. */
+/* The same for the packets of a connected UDP socket: of IPv4, rules by the source that connect(2) chooses count. IPv6
+ * searches with that source only after the next change of a route. False: not known, as the kernel chooses one of
+ * several legs, or a sandbox refuses the socket. */
 bool oracle_connected_flags(const struct spec *spec, SCNetworkReachabilityFlags *ret);
 
 /* The flags of the default path of a family: of the one that the kernel chooses, or out of an interface ("": any). */
