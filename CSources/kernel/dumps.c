@@ -313,7 +313,7 @@ static bool is_without_source(void *info, const struct route *route)
 /* Later, messages say so. With RTNETLINK_LINKS none come. */
 enum source_routes source_routes_find(struct rtnetlink *rtnetlink)
 {
-    const struct first_routes what = { .family = AF_INET6, .table = RT_TABLE_UNSPEC, .datagrams = 8 };
+    const struct first_routes what = { .family = AF_INET6, .table = RT_TABLE_UNSPEC, .datagrams = 32 };
     enum first_routes_end end = FIRST_ROUTES_CHANGED;
     enum source_routes *ret = &rtnetlink->source_routes;
     bool found = false;

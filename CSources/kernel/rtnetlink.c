@@ -113,10 +113,8 @@ static bool apply_events(struct rtnetlink *rtnetlink, size_t length, void (*hand
     bool stored = true;
 
     while (next_message(&datagram, &message)) {
-        if (is_link(&message)) {
+        if (is_link(&message))
             stored = link_table_apply(&rtnetlink->links, &message) == 0 && stored;
-            link_table_note_change(&rtnetlink->links, message.link.index, clock_now());
-        }
         if (message.kind == MESSAGE_ROUTE && message.route.source_length > 0)
             rtnetlink->source_routes = SOURCE_ROUTES_SOME;
         if (message.kind == MESSAGE_RULE) {

@@ -206,9 +206,10 @@ static struct counted *owner_of_watch(struct path_watch *watch)
 }
 
 static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
-                            struct round_cache *cache, const struct questions *questions, struct path *ret)
+                            struct round_cache *cache, const struct questions *questions, bool whole, struct path *ret)
 {
     struct network_service *self = service_of_watch(watch);
+    const struct network_path *before = whole || !self->current->whole ? NULL : self->current;
     struct network_path *network;
     struct dependencies dependencies = { 0 };
     bool with_ways;
@@ -219,7 +220,7 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
     runloop_unlock(self->service.loop);
     error = rtnetlink == NULL && with_ways /* no message says which links there are */
                 ? network_path_query(netns, questions, &network)
-                : network_path_find(rtnetlink, netns, cache, questions, with_ways, &network, &dependencies);
+                : network_path_find(rtnetlink, netns, cache, questions, with_ways, before, &network, &dependencies);
     if (error != 0)
         return error;
     network->whole = with_ways;
@@ -347,7 +348,7 @@ static int find_first(const struct network_service *self, struct network_path **
     questions = self->watch.questions;
     counted_retain(&questions->counted);
     runloop_unlock(self->service.loop);
-    error = network_path_find(NULL, self->service.netns, &cache, questions, false, ret, &ignored);
+    error = network_path_find(NULL, self->service.netns, &cache, questions, false, NULL, ret, &ignored);
     questions_release(questions);
     round_cache_end(&cache);
     return error;

@@ -29,7 +29,7 @@ struct link {
     enum device device;
     bool carried;    /* `device` is that of another link, so a change of that link can change it */
     bool learned;    /* kernel/device.h set `type` */
-    int64_t changed; /* clock_now when the last message was read */
+    int64_t changed; /* clock_now when the last message about it, or its addresses, was read */
 
     SCNetworkReachabilityInterfaceType type; /* follows from the fields above, unless `learned` */
 };

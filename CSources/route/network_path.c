@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "kernel/query_batch.h"
 #include "route/full_path.h"
 #include "route/shared_socket.h"
@@ -54,6 +55,7 @@ struct network_search {
     struct rtnetlink *rtnetlink;
     struct netns *netns;
     struct round_cache *cache;
+    const struct network_path *before;
     struct dependencies dependencies;
     struct network_path *network;
 };
@@ -116,6 +118,18 @@ static bool may_be_a_way(const struct link_table *links, const struct link *link
     return link_is_usable(link) && !link_is_loopback(link) && link->vrf_table == 0 && !is_port(links, link);
 }
 
+#define LATE (100 * MILLISECOND) /* the kernel finishes a change this long after its message, at most */
+
+static bool may_have_changed(const struct network_path *before, const struct link *link)
+{
+    if (before == NULL || link->changed >= before->found_at - LATE)
+        return true;
+    for (size_t i = 0; i < before->count; i++)
+        if (before->ways[i].index == link->index)
+            return true;
+    return false;
+}
+
 /* Returns the questions about the links that may have a default route of their own, to be freed; NULL: no memory. */
 static struct question *list_candidates(const struct network_search *search, size_t *ret_count)
 {
@@ -124,11 +138,13 @@ static struct question *list_candidates(const struct network_search *search, siz
     size_t count = 0;
 
     for (size_t i = 0; i < links->count && candidates != NULL; i++)
-        for (size_t family = 0; family < NETWORK_FAMILIES && may_be_a_way(links, &links->items[i]); family++) {
+        for (size_t family = 0; family < NETWORK_FAMILIES; family++) {
             const struct path *chosen = &search->network->paths[family];
+            const struct link *link = &links->items[i];
 
-            if (path_rank(chosen) == 0 || chosen->index != links->items[i].index)
-                candidates[count++] = (struct question){ .family = families[family], .scope = links->items[i].index };
+            if (may_have_changed(search->before, link) && may_be_a_way(links, link) &&
+                (path_rank(chosen) == 0 || chosen->index != link->index))
+                candidates[count++] = (struct question){ .family = families[family], .scope = link->index };
         }
     *ret_count = count;
     return candidates;
@@ -235,17 +251,18 @@ static int add_server(struct network_search *search, const struct question *ques
 }
 
 int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
-                      const struct questions *questions, bool all_ways, struct network_path **ret,
-                      struct dependencies *ret_dependencies)
+                      const struct questions *questions, bool all_ways, const struct network_path *before,
+                      struct network_path **ret, struct dependencies *ret_dependencies)
 {
     struct network_search search = {
-        .rtnetlink = rtnetlink, .netns = netns, .cache = cache, .network = calloc(1, sizeof **ret)
+        .rtnetlink = rtnetlink, .netns = netns, .cache = cache, .before = before, .network = calloc(1, sizeof **ret)
     };
     int error = ENOMEM;
 
     if (search.network == NULL)
         return error;
     counted_init(&search.network->counted, free_network_path);
+    search.network->found_at = clock_now();
     error = search_ways(&search, questions, all_ways);
     for (size_t i = 0; i < NETWORK_FAMILIES && error == 0; i++)
         error = evaluate_one(&search, &questions->items[QUESTION_LOOPBACK_IPV4 + i], &search.network->loopback[i]);
@@ -274,7 +291,7 @@ static int find_over_netlink(struct netns *netns, struct round_cache *cache, con
     (void)rtnetlink_set_user(&rtnetlink, process_user());
     error = rtnetlink_read_links(&rtnetlink);
     if (error == 0)
-        error = network_path_find(&rtnetlink, netns, cache, questions, true, ret, &ignored);
+        error = network_path_find(&rtnetlink, netns, cache, questions, true, NULL, ret, &ignored);
     if (error == 0 && rtnetlink.overruns > 0) {
         network_path_release(*ret);
         error = ENOBUFS;
@@ -294,7 +311,7 @@ int network_path_query(struct netns *netns, const struct questions *questions, s
     for (int tries = 0; tries < SEARCHES && error == ENOBUFS; tries++)
         error = find_over_netlink(netns, &cache, questions, ret);
     if (error == NETLINK_DENIED)
-        error = network_path_find(NULL, netns, &cache, questions, false, ret, &ignored);
+        error = network_path_find(NULL, netns, &cache, questions, false, NULL, ret, &ignored);
     if (error == 0)
         (*ret)->whole = true;
     round_cache_end(&cache);

@@ -27,6 +27,7 @@ struct network_path {
     struct path server_path;  /* to the first that is reachable, else to the first; zeroed: there is no server */
     bool server_is_reachable; /* at least one */
     bool whole;               /* all ways that can be known are known. The caller sets it */
+    int64_t found_at;         /* when its evaluation began, by clock_now */
     size_t count;
     struct network_way ways[]; /* that of `paths` for IPv4 first, then for IPv6, then by metric and index */
 };
@@ -38,11 +39,11 @@ struct questions *network_path_questions(const struct name_server *servers, size
 
 /* Evaluates the questions for a monitor, over its socket and with its link table. `rtnetlink` NULL: over the socket
  * that the namespace's targets share; does not wait for RTNL. `all_ways` false, or no rtnetlink: only the ways that the
- * kernel chooses. Returns 0,
- * NETLINK_DENIED or an errno. *ret_dependencies: of all that was evaluated. */
+ * kernel chooses. `before`: only the links that are ways there, or that messages have named since, are looked at; NULL:
+ * all. Returns 0, NETLINK_DENIED or an errno. *ret_dependencies: of all that was evaluated. */
 int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
-                      const struct questions *questions, bool all_ways, struct network_path **ret,
-                      struct dependencies *ret_dependencies);
+                      const struct questions *questions, bool all_ways, const struct network_path *before,
+                      struct network_path **ret, struct dependencies *ret_dependencies);
 
 /* Over sockets of its own: for a call, or where a sandbox refuses all messages. May wait for RTNL. Returns 0 or an
  * errno. */

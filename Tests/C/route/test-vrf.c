@@ -5,6 +5,7 @@
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
 
+#include "base/clock.h"
 #include "kernel/udp_route.h"
 #include "route/evaluate.h"
 #include "route/network_path.h"
@@ -295,7 +296,8 @@ TEST(ipv4_multicast_ignores_the_vrf_that_a_socket_is_bound_to)
     link_table_clear(&rtnetlink.links);
 }
 
-static struct network_path *find_network(void)
+/* `before`: see network_path_find. */
+static struct network_path *find_network_after(const struct network_path *before)
 {
     struct questions *questions = network_path_questions(NULL, 0);
     struct round_cache cache = ROUND_CACHE_EMPTY;
@@ -303,11 +305,32 @@ static struct network_path *find_network(void)
     struct network_path *network;
 
     add_link(LO, "lo", "", 0, true);
-    assert_int_equal(network_path_find(&rtnetlink, NULL, &cache, questions, true, &network, &unused), 0);
+    assert_int_equal(network_path_find(&rtnetlink, NULL, &cache, questions, true, before, &network, &unused), 0);
     questions_release(questions);
     free(rtnetlink.batch);
     rtnetlink.batch = NULL;
     return network;
+}
+
+static struct network_path *find_network(void)
+{
+    return find_network_after(NULL);
+}
+
+TEST(links_that_are_no_ways_and_that_no_message_has_named_are_left_out)
+{
+    struct network_path before = { .found_at = clock_now() + SECOND };
+
+    add_links(true);
+    struct network_path *network = find_network_after(&before);
+    assert_int_equal(network->count, 1); /* the kernel's choice */
+    network_path_release(network);
+    link_table_note_change(&rtnetlink.links, PORT, before.found_at);
+    network = find_network_after(&before);
+    assert_int_equal(network->count, 2);
+    assert_int_equal(network->ways[1].index, PORT);
+    network_path_release(network);
+    link_table_clear(&rtnetlink.links);
 }
 
 TEST(the_ports_of_a_vrf_are_ways_and_the_vrf_is_not)

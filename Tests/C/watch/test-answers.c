@@ -28,9 +28,9 @@ WRAP(int, clock_gettime, clockid_t clock, struct timespec *ret)
 }
 
 static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
-                            struct round_cache *cache, const struct questions *questions, struct path *ret)
+                            struct round_cache *cache, const struct questions *questions, bool whole, struct path *ret)
 {
-    (void)watch, (void)rtnetlink, (void)netns, (void)cache, (void)questions, (void)ret;
+    (void)watch, (void)rtnetlink, (void)netns, (void)cache, (void)questions, (void)whole, (void)ret;
     return 0;
 }
 
@@ -64,7 +64,7 @@ static unsigned answer(bool sweeps)
     unsigned count = 0;
 
     while (answers_prepare(&answers, sweeps, 1) > 0) {
-        watch = answers_begin(&answers);
+        watch = answers_begin(&answers, sweeps);
         assert_true(answers_end(&answers, watch, &path, length));
         count++;
     }
@@ -327,7 +327,7 @@ TEST(the_answers_of_200_links_are_found)
         assert_true(answers_prepare(&answers, false, 8) >= 1);
         bool found = false;
         for (struct path_watch *watch; answers_prepare(&answers, false, 1) > 0;) {
-            watch = answers_begin(&answers);
+            watch = answers_begin(&answers, true);
             path.index = 1 + (uint32_t)(watch - watches);
             found = found || watch == &watches[i];
             assert_true(answers_end(&answers, watch, &path, length));
@@ -368,7 +368,7 @@ TEST(what_is_marked_during_its_query_is_queried_again)
     for (int i = 0; i < 2; i++) {
         const struct route route = message(RT_TABLE_MAIN, "192.0.2.0", 24);
 
-        assert_ptr_equal(answers_begin(&answers), &watch);
+        assert_ptr_equal(answers_begin(&answers, true), &watch);
         if (i == 0)
             assert_true(answers_mark_route(&answers, &route));
         assert_true(answers_end(&answers, &watch, &path, 0));
@@ -385,7 +385,7 @@ TEST(a_list_that_is_marked_during_a_query_makes_its_answer_stale)
     add(&watch, "192.0.2.1");
     add(&other, "192.0.2.2");
     answers_mark(&answers, &watch);
-    assert_ptr_equal(answers_begin(&answers), &watch);
+    assert_ptr_equal(answers_begin(&answers, true), &watch);
     answers_mark_link(&answers, 1);
     assert_true(answers_end(&answers, &watch, &path, 0));
     assert_int_equal(answer(false), 2);
@@ -399,7 +399,7 @@ TEST(an_answer_does_not_count_if_the_watch_is_removed_meanwhile)
 
     add(&watch, "192.0.2.1");
     answers_mark(&answers, &watch);
-    assert_ptr_equal(answers_begin(&answers), &watch);
+    assert_ptr_equal(answers_begin(&answers, true), &watch);
     drop(&watch);
     assert_false(answers_end(&answers, &watch, &path, 0));
 }
@@ -414,7 +414,7 @@ TEST(a_watch_that_is_due_keeps_its_place)
         answers_mark(&answers, &watches[i]);
     answers_mark(&answers, &watches[0]);
     for (size_t i = 0; i < 3; i++) {
-        assert_ptr_equal(answers_begin(&answers), &watches[i]);
+        assert_ptr_equal(answers_begin(&answers, true), &watches[i]);
         assert_true(answers_end(&answers, &watches[i], &path, 0));
     }
     for (size_t i = 0; i < 3; i++)
@@ -427,7 +427,7 @@ TEST(a_failed_query_is_repeated_after_a_pause)
 
     add(&watch, "192.0.2.1");
     answers_mark(&answers, &watch);
-    assert_ptr_equal(answers_begin(&answers), &watch);
+    assert_ptr_equal(answers_begin(&answers, true), &watch);
     assert_true(answers_end(&answers, &watch, NULL, 0));
     assert_int_equal(answer(true), 0);
     answers_retry(&answers);
@@ -496,7 +496,7 @@ TEST(what_breaks_lengths_during_a_query_breaks_that_of_its_answer)
 
     add(&watch, "192.0.2.1");
     answers_mark(&answers, &watch);
-    assert_ptr_equal(answers_begin(&answers), &watch);
+    assert_ptr_equal(answers_begin(&answers, true), &watch);
     answers_break(&answers, ANSWERS_IPV4);
     assert_true(answers_end(&answers, &watch, &path, 0));
     assert_int_equal(answers_length(&answers, &watch), LENGTH_NONE);
@@ -518,22 +518,80 @@ TEST(other_questions_have_no_length)
 
 /* ---- Sweeps ----------------------------------------------------------------------------------------------------- */
 
+static void add_network(struct path_watch *network)
+{
+    *network = (struct path_watch){ .type = &network_type };
+    network->questions = questions_of(&(struct question){ .family = AF_UNSPEC }, 1);
+    answers_add(&answers, network);
+    answer(false);
+    heap_set(&answers.timers, &network->timer, NEVER);
+}
+
 TEST(a_sweep_makes_all_stale_perhaps_and_network_watches_for_sure)
 {
-    struct path_watch watch, network = { .type = &network_type };
+    struct path_watch watch, network;
 
     add(&watch, "192.0.2.1");
-    network.questions = questions_create(&(struct question){ .family = AF_UNSPEC }, 1,
-                                         kSCNetworkReachabilityReasonNone);
-    answers_add(&answers, &network);
-    answer(false);
+    add_network(&network);
     answers_sweep(&answers);
     assert_int_equal(answer(false), 1);
     assert_true(answers_are_stale(&answers, true));
-    assert_int_equal(answer(true), 1);
+    assert_int_equal(answer(true), 2);
     assert_false(answers_are_stale(&answers, true));
     heap_set(&answers.timers, &network.timer, NEVER);
     drop(&watch);
+    drop(&network);
+}
+
+/* Returns whether the next query of a network watch is whole, and answers it. */
+static bool next_is_whole(bool sweeps)
+{
+    assert_int_equal(answers_prepare(&answers, sweeps, 1), 1);
+    struct path_watch *watch = answers_begin(&answers, sweeps);
+    assert_true(answers_end(&answers, watch, &path, LENGTH_NONE));
+    return answers.is_whole;
+}
+
+TEST(a_network_is_queried_whole_once_in_a_sweep)
+{
+    struct path_watch network;
+
+    add_network(&network);
+    answers_mark_link(&answers, path.index);
+    answers_sweep(&answers);
+    assert_false(next_is_whole(false));
+    assert_true(next_is_whole(true));
+    assert_false(answers_are_stale(&answers, true));
+    drop(&network);
+}
+
+TEST(a_network_is_queried_whole_at_once_after_what_names_no_link)
+{
+    const struct route route = message(RT_TABLE_MAIN, "0.0.0.0", 0);
+    struct path_watch network;
+
+    add_network(&network);
+    assert_true(answers_mark_route(&answers, &route));
+    assert_true(next_is_whole(false));
+    answers_mark_all(&answers);
+    assert_true(next_is_whole(false));
+    answers_mark(&answers, &network);
+    assert_true(next_is_whole(false));
+    answers_sweep(&answers);
+    assert_false(next_is_whole(false));
+    drop(&network);
+}
+
+TEST(a_network_that_is_marked_during_a_whole_query_is_queried_whole_again)
+{
+    struct path_watch network;
+
+    add_network(&network);
+    answers_mark(&answers, &network);
+    assert_ptr_equal(answers_begin(&answers, false), &network);
+    answers_mark(&answers, &network);
+    assert_true(answers_end(&answers, &network, &path, LENGTH_NONE));
+    assert_true(next_is_whole(false));
     drop(&network);
 }
 
@@ -562,11 +620,11 @@ TEST(the_oldest_answers_are_swept_first)
     }
     answers_sweep(&answers);
     assert_int_equal(answers_prepare(&answers, true, 1), 1);
-    assert_ptr_equal(answers_begin(&answers), &watches[0]);
+    assert_ptr_equal(answers_begin(&answers, true), &watches[0]);
     assert_true(answers_end(&answers, &watches[0], &path, 0));
     answers_sweep(&answers);
     assert_int_equal(answers_prepare(&answers, true, 1), 1);
-    assert_ptr_equal(answers_begin(&answers), &watches[1]);
+    assert_ptr_equal(answers_begin(&answers, true), &watches[1]);
     assert_true(answers_end(&answers, &watches[1], &path, 0));
     answer(true);
     for (size_t i = 0; i < 4; i++)
@@ -745,7 +803,7 @@ static void expect_marks(struct path_watch *watches, const bool *exists)
     route.prefix_length = (uint8_t)((unsigned)random() % ((unsigned)address_length(&route.destination) * 8 + 1));
     (void)answers_mark_route(&answers, &route);
     while (answers_prepare(&answers, false, 1) > 0) {
-        struct path_watch *watch = answers_begin(&answers);
+        struct path_watch *watch = answers_begin(&answers, true);
 
         queried[watch - watches] = true;
         path.dependencies.outer = outer_of(watch);

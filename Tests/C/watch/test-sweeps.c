@@ -53,9 +53,9 @@ static bool accept_path(struct path_watch *watch, const struct path *path)
 
 /* Of a network target. */
 static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *any,
-                            struct round_cache *cache, const struct questions *questions, struct path *ret)
+                            struct round_cache *cache, const struct questions *questions, bool whole, struct path *ret)
 {
-    (void)watch, (void)rtnetlink, (void)any, (void)cache;
+    (void)watch, (void)rtnetlink, (void)any, (void)cache, (void)whole;
     *ret = (struct path){ .index = simulated_evaluate(&simulated.now, questions).index };
     return 0;
 }
