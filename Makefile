@@ -132,7 +132,7 @@ ONE_THREAD    = $(addprefix test-, \
                   address address-tree answers answers-random bound-pair clock conffile connections escape first-routes \
                   flags flow flow-soak foreign-source heap lifetimes link-changes link-table \
                   link-type linkinfo local-wifi lookup-queue message neighbours next-hop next-hops path \
-                  name-servers question route-ends route-filter scope shares sharing sock-diag socket \
+                  name-servers question refused route-ends route-filter scope shares sharing sock-diag socket \
                   source-routes sources sweeps tunnel vrf wireguard wireguard-path)
 WRAP_THREADS  = -Wl,--wrap=pthread_create
 # What the pure tests use of Tests/C/support. Packages run these tests, and need not compile the rest.
@@ -375,6 +375,8 @@ $(BUILD)/tests/test-vrf: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query \
 $(BUILD)/tests/test-sharing $(BUILD)/tests/test-link-changes: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query -Wl,--wrap=budget_next
 $(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=budget_next -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
                                        -Wl,--wrap=timerfd_settime
+$(BUILD)/tests/test-refused: TEST_LDFLAGS = $(addprefix -Wl$(COMMA)--wrap=,socket bind setsockopt send recvfrom \
+                                           clock_gettime timerfd_settime)
 $(BUILD)/tests/test-lookup: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo -Wl,--wrap=open \
                                         -Wl,--wrap=pthread_create -Wl,--wrap=malloc -Wl,--wrap=calloc \
                                         -Wl,--wrap=poll -Wl,--wrap=strcmp -Wl,--wrap=clock_gettime

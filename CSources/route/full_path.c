@@ -89,12 +89,14 @@ static int learn_link(struct rtnetlink *rtnetlink, struct netns *netns, uint32_t
     if (links == NULL)
         return shared_socket_learn_link(netns_socket(netns), index, &link);
     error = link_type_query(netns_handle(netns), index, &link);
-    if (error == 0)
+    if (error == 0) {
         link_table_learn(links, &link, version);
-    else if (netlink_is_withheld(error))
+        rtnetlink->refused = rtnetlink->refused || !link.learned;
+    } else if (rtnetlink_is_refused(rtnetlink, error)) {
         link_table_give_up(links, index);
-    else if (error != ENODEV) /* the link was deleted a moment ago */
+    } else if (error != ENODEV) { /* the link was deleted a moment ago */
         return error;
+    }
     return 0;
 }
 
