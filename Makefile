@@ -368,7 +368,8 @@ $(BUILD)/tests/test-forged: TEST_LDFLAGS = -Wl,--wrap=recvfrom
 $(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open
 $(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=genetlink_open -Wl,--wrap=genetlink_query \
                                                 -Wl,--wrap=genetlink_close -Wl,--wrap=link_is_wireguard \
-                                                -Wl,--wrap=sock_diag_udp_send_buffer
+                                                -Wl,--wrap=sock_diag_udp_send_buffer -Wl,--wrap=geteuid \
+                                                -Wl,--wrap=clock_gettime
 $(BUILD)/tests/test-vrf: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query \
                                -Wl,--wrap=rtnetlink_link_index -Wl,--wrap=udp_route_choose_source \
                                -Wl,--wrap=udp_route_find
