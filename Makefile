@@ -132,7 +132,7 @@ ONE_THREAD    = $(addprefix test-, \
                   address address-tree answers answers-random bound-pair clock conffile connections escape first-routes \
                   flags flow flow-soak foreign-source heap lifetimes link-changes link-table \
                   link-type linkinfo local-wifi lookup-queue message neighbours next-hop next-hops path \
-                  name-servers question route-ends route-filter scope shares sharing sock-diag socket \
+                  name-servers question refused route-ends route-filter scope shares sharing sock-diag socket \
                   source-routes sources sweeps tunnel vrf wireguard wireguard-path)
 WRAP_THREADS  = -Wl,--wrap=pthread_create
 # What the pure tests use of Tests/C/support. Packages run these tests, and need not compile the rest.
@@ -368,13 +368,16 @@ $(BUILD)/tests/test-forged: TEST_LDFLAGS = -Wl,--wrap=recvfrom
 $(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open
 $(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=genetlink_open -Wl,--wrap=genetlink_query \
                                                 -Wl,--wrap=genetlink_close -Wl,--wrap=link_is_wireguard \
-                                                -Wl,--wrap=sock_diag_udp_send_buffer
+                                                -Wl,--wrap=sock_diag_udp_send_buffer -Wl,--wrap=geteuid \
+                                                -Wl,--wrap=clock_gettime
 $(BUILD)/tests/test-vrf: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query \
                                -Wl,--wrap=rtnetlink_link_index -Wl,--wrap=udp_route_choose_source \
                                -Wl,--wrap=udp_route_find
 $(BUILD)/tests/test-sharing $(BUILD)/tests/test-link-changes: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query -Wl,--wrap=budget_next
 $(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=budget_next -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
                                        -Wl,--wrap=timerfd_settime
+$(BUILD)/tests/test-refused: TEST_LDFLAGS = $(addprefix -Wl$(COMMA)--wrap=,socket bind setsockopt send recvfrom \
+                                           clock_gettime timerfd_settime)
 $(BUILD)/tests/test-lookup: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo -Wl,--wrap=open \
                                         -Wl,--wrap=pthread_create -Wl,--wrap=malloc -Wl,--wrap=calloc \
                                         -Wl,--wrap=poll -Wl,--wrap=strcmp -Wl,--wrap=clock_gettime

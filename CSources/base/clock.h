@@ -25,4 +25,19 @@ static inline int64_t clock_earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* When to try again what has failed. The pause doubles with each failure. */
+struct retry {
+    int64_t at, pause;
+};
+
+static inline void retry_later(struct retry *retry, int64_t now, int64_t first, int64_t last)
+{
+    retry->pause = retry->pause == 0 ? first : clock_earlier(2 * retry->pause, last);
+    retry->at = now + retry->pause;
+}
+
+/* What was refused may be allowed later: to another user, or by another policy. */
+#define REFUSED_FIRST (2 * SECOND)
+#define REFUSED_LAST  (60 * SECOND)
+
 #endif

@@ -325,6 +325,7 @@ struct link_type_reader {
     struct genetlink nl80211;
     void *buffer;
     unsigned links_read;
+    bool refused; /* nl80211 */
 };
 
 /* Some drivers are for cellular modems only. Two are for many USB devices; they describe a modem as such. May wait for
@@ -354,6 +355,7 @@ static int query_device(struct link_type_reader *reader, struct link *link)
 
     if (error != 0 && error != NETLINK_DENIED)
         return error;
+    reader->refused = reader->refused || error != 0;
     link->device = is_wifi                                                      ? DEVICE_WIFI
                    : has_cellular_driver(reader->netlink.socket.fd, link->name) ? DEVICE_CELLULAR
                                                                                 : DEVICE_PHYSICAL;
@@ -469,7 +471,7 @@ int link_type_query(const struct netns_handle *netns, uint32_t index, struct lin
 
     if (error == 0) {
         error = find_type(&reader, index, LINK_DEPTH, ret);
-        ret->learned = error == 0;
+        ret->learned = error == 0 && !reader.refused;
         netlink_close(&reader.netlink);
         genetlink_close(&reader.nl80211);
     }

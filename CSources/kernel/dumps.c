@@ -99,7 +99,7 @@ int rules_read(struct rtnetlink *rtnetlink, uint8_t family, struct rules *ret)
         known->error = 0;
     known->is_standard = ret->is_standard;
     known->chooses_tables = ret->chooses_tables;
-    known->read = (known->error == 0 || netlink_is_withheld(known->error)) && !rtnetlink->groups_refused;
+    known->read = (known->error == 0 || rtnetlink_is_refused(rtnetlink, known->error)) && !rtnetlink->groups_refused;
     return known->error;
 }
 
@@ -117,10 +117,10 @@ static int read_selectors(struct netlink *requests, void *buffer, unsigned ret[2
     static const uint8_t families[2] = { AF_INET, AF_INET6 };
     int error = 0;
 
+    ret[0] = ret[1] = 0;
     for (size_t i = 0; i < 2 && error == 0; i++) {
-        ret[i] = 0;
         error = dump(requests, buffer, RTM_GETRULE, families[i], NETLINK_DUMP_TRIES, add_selectors, &ret[i]);
-        if (error == EAGAIN || netlink_is_withheld(error))
+        if (error == EAGAIN)
             error = 0;
     }
     return error;
@@ -133,6 +133,8 @@ int rules_find_selectors(struct rtnetlink *rtnetlink)
     if (rtnetlink->rules.known)
         return 0;
     error = read_selectors(&rtnetlink->requests, rtnetlink->buffer, rtnetlink->rules.selectors);
+    if (rtnetlink_is_refused(rtnetlink, error))
+        error = 0;
     rtnetlink->rules.known = error == 0 && !rtnetlink->groups_refused;
     return error;
 }
@@ -328,7 +330,7 @@ enum source_routes source_routes_find(struct rtnetlink *rtnetlink)
         error = first_routes_read(rtnetlink, &what, is_without_source, &found, &end);
     if (found)
         *ret = SOURCE_ROUTES_SOME;
-    else if (netlink_is_withheld(error) || (error == 0 && end == FIRST_ROUTES_MORE))
+    else if (rtnetlink_is_refused(rtnetlink, error) || (error == 0 && end == FIRST_ROUTES_MORE))
         *ret = SOURCE_ROUTES_UNREAD;
     else if (error == 0 && end == FIRST_ROUTES_ALL)
         *ret = SOURCE_ROUTES_NONE;

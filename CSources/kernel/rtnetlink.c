@@ -57,6 +57,7 @@ int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, const stru
         if (error == 0)
             netlink_make_room(&ret->events);
     }
+    ret->refused = ret->groups_refused;
     if (error != 0)
         rtnetlink_close(ret);
     return error;
@@ -72,6 +73,19 @@ void rtnetlink_close(struct rtnetlink *rtnetlink)
     free(rtnetlink->buffer);
     rtnetlink->batch = NULL;
     rtnetlink->buffer = NULL;
+}
+
+bool rtnetlink_should_reopen(const struct rtnetlink *rtnetlink, enum rtnetlink_scope scope, struct retry *retry)
+{
+    struct rtnetlink other;
+    bool is_allowed;
+
+    if (!rtnetlink->refused || clock_now() < retry->at)
+        return false;
+    retry_later(retry, clock_now(), REFUSED_FIRST, REFUSED_LAST);
+    is_allowed = rtnetlink_open(&other, scope, rtnetlink->netns) == 0 && !other.groups_refused;
+    rtnetlink_close(&other);
+    return is_allowed;
 }
 
 static void count_overrun(struct rtnetlink *rtnetlink)

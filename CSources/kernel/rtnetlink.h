@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "kernel/netlink.h"
 #include "kernel/query_batch.h"
 #include "pure/link.h"
@@ -41,6 +42,7 @@ struct rtnetlink {
     struct link_table links;
     bool barrier;        /* see rtnetlink_set_barrier */
     bool groups_refused; /* a sandbox refuses some groups, so not every change sends us a message */
+    bool refused;        /* that, or what is known lacks something: see rtnetlink_should_reopen */
     enum source_routes source_routes;
 
     struct rule_knowledge rules;
@@ -78,6 +80,10 @@ enum rtnetlink_scope {
 int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, const struct netns_handle *netns);
 void rtnetlink_close(struct rtnetlink *rtnetlink);
 
+/* Whether something was refused, and other sockets would receive all messages: then close and open it. Tries that with
+ * growing pauses. A sandbox that was entered later can refuse other sockets, so those that are open stay meanwhile. */
+bool rtnetlink_should_reopen(const struct rtnetlink *rtnetlink, enum rtnetlink_scope scope, struct retry *retry);
+
 static inline bool rtnetlink_is_udp(const struct rtnetlink *rtnetlink)
 {
     return rtnetlink->query_udp != NULL;
@@ -92,6 +98,13 @@ static inline bool rtnetlink_set_user(struct rtnetlink *rtnetlink, uid_t user)
 
     rtnetlink->user = user;
     return is_another;
+}
+
+/* netlink_is_withheld for a request whose refusal is remembered. */
+static inline bool rtnetlink_is_refused(struct rtnetlink *rtnetlink, int error)
+{
+    rtnetlink->refused = rtnetlink->refused || netlink_is_withheld(error);
+    return netlink_is_withheld(error);
 }
 
 /* What rtnetlink_drain returns: bits. */

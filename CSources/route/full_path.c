@@ -54,19 +54,25 @@ static int apply_peer(struct netns *netns, struct round_cache *cache, const stru
  * after some time. May wait for RTNL. Returns 0 or an errno. */
 static int follow_peer(struct netns *netns, struct round_cache *cache, struct path *path)
 {
+    uint32_t pause;
     int error = 0;
 
-    if (!path->wireguard || path_rank(path) == 0 || netns_hides_peers(netns))
+    if (!path->wireguard || path_rank(path) == 0)
         return 0;
-    if (wireguard_find(&cache->wireguard, path->index) == NULL) /* else this round has read it */
+    pause = netns_peers_pause(netns, false);
+    if (pause == 0 && wireguard_find(&cache->wireguard, path->index) == NULL) /* else this round has read it */
         error = wireguard_read(&cache->wireguard, netns_handle(netns), path->index);
+    if (netlink_is_withheld(error))
+        pause = netns_peers_pause(netns, true);
+    if (pause > 0) {
+        route_query_recheck_after(path, pause);
+        return 0;
+    }
     if (error == 0)
         return apply_peer(netns, cache, wireguard_find(&cache->wireguard, path->index), path);
-    if (netlink_is_withheld(error))
-        netns_set_hides_peers(netns);
     /* ENODEV: the link was deleted a moment ago. ENOENT, EOPNOTSUPP: an implementation of WireGuard outside the
      * kernel. */
-    return netlink_is_withheld(error) || error == ENODEV || error == ENOENT || error == EOPNOTSUPP ? 0 : error;
+    return error == ENODEV || error == ENOENT || error == EOPNOTSUPP ? 0 : error;
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
@@ -89,12 +95,14 @@ static int learn_link(struct rtnetlink *rtnetlink, struct netns *netns, uint32_t
     if (links == NULL)
         return shared_socket_learn_link(netns_socket(netns), index, &link);
     error = link_type_query(netns_handle(netns), index, &link);
-    if (error == 0)
+    if (error == 0) {
         link_table_learn(links, &link, version);
-    else if (netlink_is_withheld(error))
+        rtnetlink->refused = rtnetlink->refused || !link.learned;
+    } else if (rtnetlink_is_refused(rtnetlink, error)) {
         link_table_give_up(links, index);
-    else if (error != ENODEV) /* the link was deleted a moment ago */
+    } else if (error != ENODEV) { /* the link was deleted a moment ago */
         return error;
+    }
     return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/list.h"
 #include "base/netns_handle.h"
 #include "route/shared_socket.h"
@@ -21,7 +22,8 @@ struct netns {
     unsigned era;        /* process_era of its creation */
     unsigned references; /* under process_lock */
     struct netns_handle handle;
-    atomic_bool hides_peers;
+    _Atomic int64_t peers_at; /* when to read WireGuard's peers, which was refused to this user */
+    _Atomic uid_t peers_user;
     struct shared_socket shared_socket;
 };
 
@@ -154,13 +156,15 @@ int netns_enter(struct netns *netns)
 
 /* ---- WireGuard -------------------------------------------------------------------------------------------------- */
 
-bool netns_hides_peers(const struct netns *netns)
+uint32_t netns_peers_pause(struct netns *netns, bool refused)
 {
-    return atomic_load(&netns->hides_peers);
-}
+    const uid_t user = process_user();
+    const int64_t now = clock_now();
 
-void netns_set_hides_peers(struct netns *netns)
-{
-    atomic_store(&netns->hides_peers, true);
+    if (refused) {
+        netns->peers_user = user;
+        netns->peers_at = now + REFUSED_LAST;
+    }
+    return netns->peers_user != user || netns->peers_at <= now ? 0 : (uint32_t)((netns->peers_at - now) / SECOND + 1);
 }
 #endif

@@ -22,8 +22,8 @@ struct shared_socket *netns_socket(struct netns *netns);
 /* Moves the calling thread into the namespace: only for threads of the library. Returns 0 or an errno. */
 int netns_enter(struct netns *netns);
 
-/* Whether this process may not read the peers of WireGuard links in this namespace. The first failure sets it. */
-bool netns_hides_peers(const struct netns *netns);
-void netns_set_hides_peers(struct netns *netns);
+/* Returns for how many seconds reading the peers of WireGuard links is of no use, because this user was refused; 0: try
+ * it. `refused`: the kernel has just done that. */
+uint32_t netns_peers_pause(struct netns *netns, bool refused);
 
 #endif

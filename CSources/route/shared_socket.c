@@ -35,19 +35,20 @@ void shared_socket_close(struct shared_socket *shared)
 
 static bool can_query_locked(const struct shared_socket *shared)
 {
-    return !shared->denied && descriptor_is_open(&shared->rtnetlink.requests.socket);
+    return descriptor_is_open(&shared->rtnetlink.requests.socket);
 }
 
-/* Opens the socket if it is closed. Netlink may be allowed now. */
+/* Opens the socket if it is closed, or another one is better. Netlink may be allowed now. */
 static int open_locked(struct shared_socket *shared)
 {
-    int error;
+    struct rtnetlink *rtnetlink = &shared->rtnetlink;
 
-    if (can_query_locked(shared))
-        return 0;
-    error = rtnetlink_open(&shared->rtnetlink, RTNETLINK_LINKS, shared->netns);
-    shared->denied = error == NETLINK_DENIED;
-    return error;
+    if (can_query_locked(shared)) {
+        if (!rtnetlink_should_reopen(rtnetlink, RTNETLINK_LINKS, &shared->reopen))
+            return 0;
+        rtnetlink_close(rtnetlink);
+    }
+    return rtnetlink_open(rtnetlink, RTNETLINK_LINKS, shared->netns);
 }
 
 int shared_socket_open(struct shared_socket *shared)
@@ -142,11 +143,11 @@ int shared_socket_settle_flow(struct shared_socket *shared, const struct questio
     rules = *known;
     pthread_mutex_unlock(&shared->lock);
     error = rules_read_selectors(shared->netns, rules.selectors);
-    if (error != 0)
-        return netlink_is_withheld(error) ? 0 : error;
+    if (error != 0 && !netlink_is_withheld(error))
+        return error;
     pthread_mutex_lock(&shared->lock);
     rules.known = true;
-    if (rules.version == known->version) /* else the next call reads them again */
+    if (error == 0 && rules.version == known->version) /* else the next call reads them again */
         *known = rules;
     pthread_mutex_unlock(&shared->lock);
     path->flow_unsettled = false;
@@ -208,6 +209,7 @@ int shared_socket_learn_link(struct shared_socket *shared, uint32_t index, struc
     *ret = found;
     pthread_mutex_lock(&shared->lock);
     link_table_learn(&shared->rtnetlink.links, ret, version);
+    shared->rtnetlink.refused = shared->rtnetlink.refused || !found.learned;
     pthread_mutex_unlock(&shared->lock);
     return 0;
 }

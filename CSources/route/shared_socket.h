@@ -13,9 +13,9 @@ struct netns_handle;
 
 struct shared_socket {
     const struct netns_handle *netns;
-    pthread_mutex_t lock; /* for the fields below */
-    bool denied;          /* netlink is denied: use UDP sockets */
-    struct rtnetlink rtnetlink;
+    pthread_mutex_t lock;       /* for the fields below */
+    struct rtnetlink rtnetlink; /* closed: netlink is denied, use UDP sockets */
+    struct retry reopen;        /* see rtnetlink_should_reopen */
 };
 
 /* `netns` must outlive the socket. It can be opened after this call. */

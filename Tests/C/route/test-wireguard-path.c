@@ -7,6 +7,7 @@
 #include <linux/genetlink.h>
 #include <linux/wireguard.h>
 
+#include "base/clock.h"
 #include "kernel/genetlink.h"
 #include "pure/link.h"
 #include "support/test.h"
@@ -19,6 +20,23 @@ static const char *endpoint; /* of the one peer of each link; NULL: it has none 
 static uint32_t send_buffer; /* of the socket that is here on the port of each link; 0: no socket */
 static int socket_error;
 static int tuns[3]; /* descriptors; 0: none */
+static int peers_error;
+static uid_t user;
+static int64_t later; /* nanoseconds by which the clock is ahead */
+
+WRAP(uid_t, geteuid, void)
+{
+    return user;
+}
+
+WRAP(int, clock_gettime, clockid_t clock, struct timespec *now)
+{
+    const int result = __real_clock_gettime(clock, now);
+
+    if (clock == CLOCK_BOOTTIME)
+        now->tv_sec += later / SECOND;
+    return result;
+}
 
 WRAP(int, genetlink_open, const struct netns_handle *netns, const char *name, struct genetlink *ret)
 {
@@ -79,6 +97,8 @@ WRAP(int, genetlink_query, struct genetlink *genetlink, uint8_t command, uint16_
     assert_int_equal(command, WG_CMD_GET_DEVICE);
     assert_int_equal(attribute, WGDEVICE_A_IFINDEX);
     link_reads++;
+    if (peers_error != 0)
+        return peers_error;
     mnl_nlmsg_put_extra_header(header, sizeof(struct genlmsghdr));
     mnl_attr_put_u16(header, WGDEVICE_A_LISTEN_PORT, (uint16_t)(FIRST_PORT + index));
     put_peer(header);
@@ -98,7 +118,8 @@ static void begin(void)
 {
     namespace_require_pair();
     link_reads = socket_reads = 0;
-    socket_error = 0;
+    socket_error = peers_error = 0;
+    user = getuid();
     send_buffer = INT_MAX;
     endpoint = "192.0.2.9";
     add_link(1);
@@ -209,6 +230,44 @@ TEST(a_socket_that_cannot_be_read_is_an_error)
     assert_int_equal(SCError(), EMFILE);
     socket_error = 0;
     assert_int_equal(expect_path_of(target).flags, R | T);
+}
+
+/* ---- Peers that may not be read --------------------------------------------------------------------------------- */
+
+/* Only administrators may read them. Then the link counts as it is. */
+TEST(refused_peers_are_read_after_a_minute)
+{
+    struct watcher watcher;
+
+    peers_error = EPERM;
+    endpoint = "203.0.113.1"; /* to which no route leads */
+    watcher_start(&watcher, expect_target("10.1.0.9"));
+    link_reads = 0;
+    EXPECT(watcher.target, R | T, None);
+    later += 59 * SECOND;
+    watcher_pass(&watcher);
+    EXPECT_ADDRESS("10.1.0.9", R | T, None);
+    assert_int_equal(link_reads, 0);
+    peers_error = 0;
+    later += 2 * SECOND;
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT(watcher.target, 0, NoRoute);
+}
+
+TEST(another_user_may_read_the_peers_at_once)
+{
+    struct watcher watcher;
+
+    peers_error = EPERM;
+    endpoint = "203.0.113.1";
+    watcher_start(&watcher, expect_target("10.1.0.9"));
+    EXPECT(watcher.target, R | T, None);
+    peers_error = 0;
+    user++;
+    EXPECT_CHANGE(&watcher, 0);
+    peers_error = EPERM;
+    user--;
+    EXPECT_CHANGE(&watcher, R | T);
 }
 
 UNIT(.setup = begin, .teardown = end)
