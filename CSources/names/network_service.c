@@ -16,8 +16,7 @@
 #include "names/name_servers.h"
 #include "names/resolver_files.h"
 
-#define SERVERS_RETRY  (1 * SECOND) /* when the resolver files cannot be read */
-#define FILES_INTERVAL (2 * SECOND) /* between checks for network watches, if nothing reports changes of the files */
+#define FILES_INTERVAL (2 * SECOND) /* while the files cannot be read, or nothing reports their changes */
 
 /* ---- Pauses between look-ups ------------------------------------------------------------------------------------ */
 
@@ -309,9 +308,7 @@ static void update_deadline(struct network_service *self, int64_t now)
 
     runloop_lock(self->service.loop);
     deadline = clock_earlier(deadline, heap_nearest(&self->deadlines));
-    if (self->servers_unknown)
-        deadline = clock_earlier(deadline, now + SERVERS_RETRY);
-    if (!self->files.is_watched && self->network_users > 0)
+    if (self->servers_unknown || !self->files.is_watched)
         deadline = clock_earlier(deadline, now + FILES_INTERVAL);
     self->service.source.deadline = self->files.due != NEVER ? self->files.due : deadline;
     runloop_unlock(self->service.loop);
