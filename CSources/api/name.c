@@ -138,7 +138,7 @@ static void set_next_lookup_locked(struct SCNetworkReachability *target, int64_t
 
     target->lookups->next = deadline;
     if (schedule != NULL)
-        network_service_set_deadline(schedule->loop, &schedule->name_watch, deadline);
+        network_service_set_deadline(schedule->loop, &schedule->network_user, deadline);
 }
 
 /* After a look-up. */
@@ -158,14 +158,9 @@ static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool f
  * Returns 0 or an errno. */
 static int watch_own_path_locked(struct schedule *schedule)
 {
-    int error;
-
     if (schedule == NULL || schedule->watch.monitor != NULL)
         return 0;
-    error = monitor_watch(schedule->loop, schedule->target->netns, &schedule->watch);
-    if (error == 0)
-        network_service_stop_following(schedule->loop, &schedule->name_watch);
-    return error;
+    return monitor_watch(schedule->loop, schedule->target->netns, &schedule->watch);
 }
 
 /* `questions` are the result's, NULL if there was no memory. Consumes the reference. If something changed during the

@@ -16,7 +16,7 @@
 
 static _Atomic int64_t now_is; /* nanoseconds; used by the resolver threads too */
 static atomic_bool threads_fail, inotify_fails, watches_fail;
-static atomic_bool open_fails;         /* of resolv.conf */
+static atomic_bool open_fails; /* of resolv.conf */
 static pthread_t test_thread;
 static atomic_bool detains; /* stops the next resolver thread that has a result */
 static sem_t detained, released;
@@ -316,6 +316,22 @@ TEST(a_gateway_that_flaps_starts_few_look_ups)
     EXPECT_ADDRESSES(watcher.target, "198.51.100.8");
     assert_false(starts_at("moves.test", 306.299));
     assert_true(starts_at("moves.test", 306.3));
+}
+
+TEST(a_pending_name_follows_the_default_path_during_a_pause)
+{
+    begin();
+    (void)namespace_try_ip("-6 route delete default");
+    watcher_schedule(&watcher, expect_name("held.test"));
+    flap_gateway();
+    drive_at(0);
+    EXPECT(watcher.target, R, NamePending);
+    namespace_ip("route delete default");
+    drive_at(0.01);
+    EXPECT(watcher.target, 0, NamePending);
+    namespace_ip("route add default via 192.0.2.1");
+    drive_at(0.02);
+    EXPECT(watcher.target, R, NamePending);
 }
 
 /* Lets the look-up end that is in progress, if any. */
