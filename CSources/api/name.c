@@ -169,9 +169,8 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
                                  const struct lookup_result *result)
 {
     struct lookups *lookups = target->lookups;
-    const bool outdated = lookups->outdated || result->outdated;
     /* One failure in a row at most: changes can go on for ever. */
-    const bool hides_failure = outdated || (result->in_pause && !lookups->failure_hidden);
+    const bool hides_failure = result->outdated || (result->in_pause && !lookups->failure_hidden);
 
     if (questions != NULL && watch_own_path_locked(target->schedule) != 0) {
         questions_release(questions);
@@ -185,7 +184,7 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
         apply_result_locked(target, questions);
     else
         questions_release(questions);
-    if (outdated)
+    if (result->outdated)
         name_repeat_lookup_locked(target, false);
 }
 
@@ -220,7 +219,6 @@ static void start_lookup_locked(struct SCNetworkReachability *target, enum looku
     const int error = lookup_start(target->netns, target->name, family, kind, &lookups->waiter);
 
     lookups->running = error == 0 || error == EINPROGRESS;
-    lookups->outdated = false;
     if (error == 0)
         set_next_lookup_locked(target, NEVER);
     else if (error == EINPROGRESS) /* there may never be a result: try again after a while */
@@ -244,7 +242,7 @@ void name_stop_lookups_locked(struct SCNetworkReachability *target)
     struct lookups *lookups = target->lookups;
 
     lookup_cancel(&lookups->waiter);
-    lookups->running = lookups->outdated = lookups->failure_hidden = target->owed_next = false;
+    lookups->running = lookups->failure_hidden = target->owed_next = false;
     if (target->questions != target->initial) {
         counted_retain(&target->initial->counted);
         replace_questions_locked(target, target->initial);
@@ -257,11 +255,8 @@ void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool change
 
     if (changed)
         lookups->retry_delay = RETRY_DELAY_FIRST;
-    if (lookups->running && clock_now() < lookups->next && !lookup_is_overtaken(&lookups->waiter)) {
-        if (changed)
-            lookups->outdated = true;
-        return;
-    }
+    if (lookups->running && clock_now() < lookups->next && !lookup_is_overtaken(&lookups->waiter))
+        return; /* if the change came during the look-up, its result is marked */
     if (lookups->running)
         lookup_cancel(&lookups->waiter);
     start_lookup_locked(target, lookups->doubted ? LOOKUP_DOUBTED : LOOKUP_AGAIN);

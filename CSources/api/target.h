@@ -115,7 +115,6 @@ struct lookups {
     struct SCNetworkReachability *target;
     struct lookup_waiter waiter;
     bool running;
-    bool outdated;       /* something changed while it was running: repeat it */
     bool failure_hidden; /* the last result was a failure that is not reported */
     bool doubted;        /* the last look-up failed, or was slow */
     int64_t retry_delay;

@@ -2,7 +2,8 @@
 /*
  * The threads that call getaddrinfo(3), and the look-ups that wait for them. getaddrinfo can neither be cancelled nor
  * given a time limit: with a silent server it takes many seconds. So detached threads call it, one for each look-up
- * that may start, at most 128. A thread takes the next look-up when its own has ended, and ends if none may start.
+ * that may start, at most 128. One thread starts at a time, and then starts the next. A thread takes the next look-up
+ * when its own has ended, and ends if none may start.
  *
  * The rule, which lookup_queue.c keeps: **a name that gets no reply delays no other.** Names have an *account*: that of
  * their domain, which is the name without its first label, in its namespace; as a rule, one server has all names of a
@@ -49,7 +50,7 @@ struct lookup {
 /* Under process_lock. A process or a child starts with an empty pool: the threads stayed with the parent. */
 static struct {
     unsigned era;
-    unsigned threads; /* including those that are being started: queue.coming */
+    bool is_growing; /* a thread is being started */
     struct lookup_queue queue;
     void *lookups; /* of tsearch(3): those that others may join */
 } pool;
@@ -102,6 +103,7 @@ static void remove_from_pool_locked(struct lookup *lookup)
 {
     if (!lookup->overtaken)
         tdelete(lookup, &pool.lookups, compare_lookups);
+    lookup->overtaken = true;
     lookup_queue_remove(&pool.queue, &lookup->turn);
 }
 
@@ -141,10 +143,8 @@ static struct lookup *begin_next_locked(void)
 {
     struct lookup *lookup = lookup_of_turn(lookup_queue_begin(&pool.queue));
 
-    if (lookup == NULL) {
-        pool.threads--;
+    if (lookup == NULL)
         return NULL;
-    }
     lookup->outdated = lookup->in_pause = false;
     netns_retain_locked(lookup->netns);
     return lookup;
@@ -174,42 +174,39 @@ static struct lookup *run_lookup(struct lookup *lookup)
 
 static int add_thread(void);
 
-static void *run_thread(void *account)
+static void *run_thread(void *unused)
 {
     struct lookup *lookup;
 
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
     resolver_prepare_thread();
     process_lock();
-    lookup_queue_arrive(&pool.queue, account);
+    pool.is_growing = false;
     lookup = begin_next_locked();
     process_unlock();
     for (; lookup != NULL; lookup = run_lookup(lookup))
         (void)add_thread(); /* this one may be stuck for long */
-    return NULL;
+    return unused;
 }
 
-#define NOT_NEEDED (-1)
-
-/* Starts a thread if a look-up may start for which none is coming. Returns 0, an errno, or NOT_NEEDED. */
+/* Starts a thread if a look-up may start. While another one is being started, does nothing: that one will call this
+ * again. Returns 0 or an errno; EAGAIN also if none is needed. */
 static int add_thread(void)
 {
-    struct lookup_account *account = NULL;
+    bool is_needed;
     int error;
 
     process_lock();
-    if (pool.threads < LOOKUP_LIMIT)
-        account = lookup_queue_call_thread(&pool.queue);
-    pool.threads += account != NULL;
+    is_needed = !pool.is_growing && lookup_queue_may_begin(&pool.queue);
+    pool.is_growing = pool.is_growing || is_needed;
     process_unlock();
-    if (account == NULL)
-        return NOT_NEEDED;
-    error = process_start_small_thread(run_thread, account);
+    if (!is_needed)
+        return EAGAIN;
+    error = process_start_small_thread(run_thread, NULL);
     if (error == 0)
         return 0;
     process_lock();
-    pool.threads--;
-    lookup_queue_arrive(&pool.queue, account);
+    pool.is_growing = false;
     process_unlock();
     return error;
 }
@@ -247,17 +244,15 @@ static int join_or_queue(struct lookup *fresh, bool is_doubted, struct lookup_wa
  * before it ends, so a look-up that waits for one will start. */
 static int status_of_waiter(const struct lookup_waiter *waiter, int error)
 {
-    int status = error == NOT_NEEDED ? 0 : error;
-
     if (error == 0)
         return 0;
     process_lock();
-    if (waiter->lookup == NULL || waiter->lookup->turn.running || pool.threads > pool.queue.coming)
-        status = 0;
-    else if (pool.queue.coming > 0)
-        status = EINPROGRESS;
+    if (waiter->lookup == NULL || pool.queue.count > 0)
+        error = 0;
+    else if (pool.is_growing)
+        error = EINPROGRESS;
     process_unlock();
-    return status;
+    return error;
 }
 
 int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind, struct lookup_waiter *waiter)
@@ -297,7 +292,7 @@ bool lookup_is_overtaken(const struct lookup_waiter *waiter)
     bool is_overtaken;
 
     process_lock();
-    is_overtaken = waiter->lookup != NULL && waiter->lookup->overtaken;
+    is_overtaken = waiter->lookup == NULL || waiter->lookup->overtaken;
     process_unlock();
     return is_overtaken;
 }

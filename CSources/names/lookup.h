@@ -49,7 +49,7 @@ enum lookup_age {
 };
 void lookup_mark_outdated(const struct netns *netns, enum lookup_age age);
 
-/* Whether the waiter waits for a look-up that was overtaken. */
+/* Whether the look-up was overtaken, or has ended: a change now does not mark its result, which is being delivered. */
 bool lookup_is_overtaken(const struct lookup_waiter *waiter);
 
 /* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. */
