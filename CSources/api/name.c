@@ -134,11 +134,8 @@ static void apply_result_locked(struct SCNetworkReachability *target, struct que
 
 static void set_next_lookup_locked(struct SCNetworkReachability *target, int64_t deadline)
 {
-    struct schedule *schedule = target->schedule;
-
-    target->lookups->next = deadline;
-    if (schedule != NULL)
-        network_service_set_deadline(schedule->loop, &schedule->network_user, deadline);
+    if (target->schedule != NULL)
+        network_service_set_deadline(target->schedule->loop, &target->schedule->network_user, deadline);
 }
 
 /* After a look-up. */
@@ -221,9 +218,7 @@ static void start_lookup_locked(struct SCNetworkReachability *target, enum looku
     lookups->running = error == 0 || error == EINPROGRESS;
     if (error == 0)
         set_next_lookup_locked(target, NEVER);
-    else if (error == EINPROGRESS) /* there may never be a result: try again after a while */
-        set_next_lookup_locked(target, clock_now() + RETRY_DELAY_FIRST);
-    else
+    else /* there may never be a result */
         plan_next_lookup_locked(target, true);
 }
 
@@ -255,10 +250,9 @@ void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool change
 
     if (changed)
         lookups->retry_delay = RETRY_DELAY_FIRST;
-    if (lookups->running && clock_now() < lookups->next && !lookup_is_overtaken(&lookups->waiter))
-        return; /* if the change came during the look-up, its result is marked */
-    if (lookups->running)
-        lookup_cancel(&lookups->waiter);
+    if (lookups->running && changed && !lookup_is_overtaken(&lookups->waiter))
+        return; /* a change during the look-up has marked its result */
+    lookup_cancel(&lookups->waiter);
     start_lookup_locked(target, lookups->doubted ? LOOKUP_DOUBTED : LOOKUP_AGAIN);
 }
 #endif

@@ -118,7 +118,6 @@ struct lookups {
     bool failure_hidden; /* the last result was a failure that is not reported */
     bool doubted;        /* the last look-up failed, or was slow */
     int64_t retry_delay;
-    int64_t next; /* when, by clock_now(); NEVER: when the current one ends */
 };
 
 struct SCNetworkReachability {

@@ -190,7 +190,7 @@ static void *run_thread(void *unused)
 }
 
 /* Starts a thread if a look-up may start. While another one is being started, does nothing: that one will call this
- * again. Returns 0 or an errno; EAGAIN also if none is needed. */
+ * again. Returns 0 or an errno; EINPROGRESS: none is needed. */
 static int add_thread(void)
 {
     bool is_needed;
@@ -201,7 +201,7 @@ static int add_thread(void)
     pool.is_growing = pool.is_growing || is_needed;
     process_unlock();
     if (!is_needed)
-        return EAGAIN;
+        return EINPROGRESS;
     error = process_start_small_thread(run_thread, NULL);
     if (error == 0)
         return 0;
@@ -240,32 +240,19 @@ static int join_or_queue(struct lookup *fresh, bool is_doubted, struct lookup_wa
     return lookup == NULL ? ENOMEM : 0;
 }
 
-/* What lookup_start returns after add_thread has returned `error`. Each thread that has started looks into the queue
- * before it ends, so a look-up that waits for one will start. */
-static int status_of_waiter(const struct lookup_waiter *waiter, int error)
-{
-    if (error == 0)
-        return 0;
-    process_lock();
-    if (waiter->lookup == NULL || pool.queue.count > 0)
-        error = 0;
-    else if (pool.is_growing)
-        error = EINPROGRESS;
-    process_unlock();
-    return error;
-}
-
 int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind, struct lookup_waiter *waiter)
 {
     struct lookup *lookup = lookup_create(netns, name, family, kind);
-    int status;
+    int error;
 
     if (lookup == NULL || join_or_queue(lookup, kind == LOOKUP_DOUBTED, waiter) != 0)
         return ENOMEM;
-    status = status_of_waiter(waiter, add_thread());
-    if (status != 0 && status != EINPROGRESS)
-        lookup_cancel(waiter);
-    return status;
+    error = add_thread();
+    process_lock();
+    if (waiter->lookup == NULL || pool.queue.count > 0) /* each thread looks into the queue before it ends */
+        error = 0;
+    process_unlock();
+    return error;
 }
 
 void lookup_mark_outdated(const struct netns *netns, enum lookup_age age)

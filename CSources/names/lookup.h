@@ -34,9 +34,8 @@ struct lookup_waiter {
 
 /* Queues a look-up of the name's addresses of one family, or of both (AF_UNSPEC), in the namespace, or joins the one
  * that is queued or under way. The waiter must not wait already, and always waits for the same name. Never waits for
- * the resolver. Returns 0, EINPROGRESS or another errno. EINPROGRESS: the look-up is queued, but needs a thread that
- * another caller is starting; if the start fails, nothing reports it. Any other errno, such as ENOMEM: `completed` will
- * not be called. */
+ * the resolver. Returns 0, or an errno if it is not certain that `completed` will be called: there is no memory, or no
+ * thread, or (EINPROGRESS) none yet. Then the caller tries again after a while. */
 int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind,
                  struct lookup_waiter *waiter);
 
@@ -52,7 +51,7 @@ void lookup_mark_outdated(const struct netns *netns, enum lookup_age age);
 /* Whether the look-up was overtaken, or has ended: a change now does not mark its result, which is being delivered. */
 bool lookup_is_overtaken(const struct lookup_waiter *waiter);
 
-/* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. */
+/* Ends the waiter's turn, if it waits. Afterwards `completed` can only be called if that call has begun already. */
 void lookup_cancel(struct lookup_waiter *waiter);
 
 #endif
