@@ -250,9 +250,6 @@ void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool change
 
     if (changed)
         lookups->retry_delay = RETRY_DELAY_FIRST;
-    if (lookups->running && changed && !lookup_is_overtaken(&lookups->waiter))
-        return; /* a change during the look-up has marked its result */
-    lookup_cancel(&lookups->waiter);
     start_lookup_locked(target, lookups->doubted ? LOOKUP_DOUBTED : LOOKUP_AGAIN);
 }
 #endif

@@ -64,11 +64,6 @@ static void prepare_pool_locked(void)
     pool.era = process_era();
 }
 
-static struct lookup *lookup_of_turn(struct lookup_turn *turn)
-{
-    return turn == NULL ? NULL : container_of(turn, struct lookup, turn);
-}
-
 /* ---- Look-ups --------------------------------------------------------------------------------------------------- */
 
 static struct lookup *lookup_create(struct netns *netns, const char *name, int family, enum lookup_kind kind)
@@ -141,9 +136,10 @@ static void deliver_result(struct lookup *lookup, const struct lookup_result *re
 /* Returns the next look-up for a thread. NULL: it must end. */
 static struct lookup *begin_next_locked(void)
 {
-    struct lookup *lookup = lookup_of_turn(lookup_queue_begin(&pool.queue));
+    struct lookup_turn *turn = lookup_queue_begin(&pool.queue);
+    struct lookup *lookup = container_of(turn, struct lookup, turn);
 
-    if (lookup == NULL)
+    if (turn == NULL)
         return NULL;
     lookup->outdated = lookup->in_pause = false;
     netns_retain_locked(lookup->netns);
@@ -240,13 +236,28 @@ static int join_or_queue(struct lookup *fresh, bool is_doubted, struct lookup_wa
     return lookup == NULL ? ENOMEM : 0;
 }
 
+/* Whether the waiter must join another look-up: its own was overtaken, or has ended, and no change marks its result. */
+static bool must_join(const struct lookup_waiter *waiter)
+{
+    bool must;
+
+    process_lock();
+    must = waiter->lookup == NULL || waiter->lookup->overtaken;
+    process_unlock();
+    return must;
+}
+
 int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind, struct lookup_waiter *waiter)
 {
-    struct lookup *lookup = lookup_create(netns, name, family, kind);
     int error;
 
-    if (lookup == NULL || join_or_queue(lookup, kind == LOOKUP_DOUBTED, waiter) != 0)
-        return ENOMEM;
+    if (must_join(waiter)) {
+        struct lookup *lookup = lookup_create(netns, name, family, kind);
+
+        lookup_cancel(waiter);
+        if (lookup == NULL || join_or_queue(lookup, kind == LOOKUP_DOUBTED, waiter) != 0)
+            return ENOMEM;
+    }
     error = add_thread();
     process_lock();
     if (waiter->lookup == NULL || pool.queue.count > 0) /* each thread looks into the queue before it ends */
@@ -260,7 +271,7 @@ void lookup_mark_outdated(const struct netns *netns, enum lookup_age age)
     process_lock();
     prepare_pool_locked();
     list_for_each(node, &pool.queue.running) {
-        struct lookup *lookup = lookup_of_turn(container_of(node, struct lookup_turn, node));
+        struct lookup *lookup = container_of(node, struct lookup, turn.node);
 
         if (lookup->netns != netns)
             continue;
@@ -272,16 +283,6 @@ void lookup_mark_outdated(const struct netns *netns, enum lookup_age age)
         }
     }
     process_unlock();
-}
-
-bool lookup_is_overtaken(const struct lookup_waiter *waiter)
-{
-    bool is_overtaken;
-
-    process_lock();
-    is_overtaken = waiter->lookup == NULL || waiter->lookup->overtaken;
-    process_unlock();
-    return is_overtaken;
 }
 
 void lookup_cancel(struct lookup_waiter *waiter)

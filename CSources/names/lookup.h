@@ -33,8 +33,8 @@ struct lookup_waiter {
 };
 
 /* Queues a look-up of the name's addresses of one family, or of both (AF_UNSPEC), in the namespace, or joins the one
- * that is queued or under way. The waiter must not wait already, and always waits for the same name. Never waits for
- * the resolver. Returns 0, or an errno if it is not certain that `completed` will be called: there is no memory, or no
+ * that is queued or under way. The waiter always waits for the same name. If it waits already, and the look-up was not
+ * overtaken, this only makes sure that there is a thread. Never waits for the resolver. Returns 0, or an errno if it is not certain that `completed` will be called: there is no memory, or no
  * thread, or (EINPROGRESS) none yet. Then the caller tries again after a while. */
 int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind,
                  struct lookup_waiter *waiter);
@@ -47,9 +47,6 @@ enum lookup_age {
     LOOKUP_OVERTAKEN, /* or at once: nobody joins those under way any more */
 };
 void lookup_mark_outdated(const struct netns *netns, enum lookup_age age);
-
-/* Whether the look-up was overtaken, or has ended: a change now does not mark its result, which is being delivered. */
-bool lookup_is_overtaken(const struct lookup_waiter *waiter);
 
 /* Ends the waiter's turn, if it waits. Afterwards `completed` can only be called if that call has begun already. */
 void lookup_cancel(struct lookup_waiter *waiter);

@@ -60,11 +60,6 @@ static struct network_service *service_of_watch(struct path_watch *watch)
     return container_of(watch, struct network_service, watch);
 }
 
-static struct network_user *user_of_node(struct list *node)
-{
-    return container_of(node, struct network_user, user.node);
-}
-
 /* ---- Reports ---------------------------------------------------------------------------------------------------- */
 
 const struct path *network_service_default_path(const struct network_path *network)
@@ -84,7 +79,7 @@ static void report(struct network_service *self, int kind, bool to_all, bool cha
 
     list_init(&called);
     runloop_lock(self->service.loop);
-    while (!list_is_empty(users) && (to_all || !user_of_node(users->next)->informed))
+    while (!list_is_empty(users) && (to_all || !container_of(users->next, struct network_user, user.node)->informed))
         list_append(&called, list_pop(users));
     runloop_unlock(self->service.loop);
     while ((user = service_next_user(&self->service, &called, users)) != NULL) {

@@ -20,7 +20,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -40,12 +39,11 @@ static const char *const paths[FILES] = { NAME_SERVERS_FILE, "/etc/hosts", "/etc
                                           NAME_SERVERS_UPSTREAM };
 
 struct watched_file {
-    struct filestamp stamp;    /* as of the last look */
-    int watch;                 /* of inotify; -1: there is none */
-    char target[NAME_MAX + 1]; /* the name of the file behind symbolic links */
-    bool touched;              /* by an event since the last stamp */
-    bool changed;              /* since the last version */
-    bool written;              /* its writer has not closed it, as far as is known */
+    struct filestamp stamp; /* as of the last look */
+    int watch;              /* of inotify; -1: there is none */
+    bool touched;           /* by an event since the last stamp */
+    bool changed;           /* since the last version */
+    bool written;           /* its writer has not closed it, as far as is known */
 };
 
 /* Under `lock`, but for `era`, which is under the process's. The order of locks: a target's, this one, a loop's, the
@@ -115,7 +113,7 @@ static void watch_directory(const char *path)
 }
 
 /* Watches the directory of the file, and while it is a symbolic link, that of the next one. */
-static void watch_directories(const char *path, char ret_target[NAME_MAX + 1])
+static void watch_directories(const char *path)
 {
     char at[PATH_MAX], to[PATH_MAX];
 
@@ -130,7 +128,6 @@ static void watch_directories(const char *path, char ret_target[NAME_MAX + 1])
         to[length] = '\0';
         strcpy(at + kept, to);
     }
-    snprintf(ret_target, NAME_MAX + 1, "%s", strrchr(at, '/') + 1);
 }
 
 /* Adding a watch twice does no harm. The watch of the directory reports a file that does not exist yet. */
@@ -138,7 +135,7 @@ static void add_all_watches(void)
 {
     state.incomplete = false;
     for (size_t i = 0; i < FILES; i++) {
-        watch_directories(paths[i], state.files[i].target);
+        watch_directories(paths[i]);
         state.files[i].watch = add_watch(paths[i], FILE_EVENTS);
     }
 }
@@ -164,8 +161,7 @@ static void note_event(const struct inotify_event *event)
     for (size_t i = 0; i < FILES; i++) {
         struct watched_file *file = &state.files[i];
 
-        if (event->wd != file->watch && (event->len == 0 || (strcmp(event->name, strrchr(paths[i], '/') + 1) != 0 &&
-                                                             strcmp(event->name, file->target) != 0)))
+        if (event->wd != file->watch && (event->len == 0 || strcmp(event->name, strrchr(paths[i], '/') + 1) != 0))
             continue;
         file->touched = true;
         file->written = (event->mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) == 0 &&
@@ -273,7 +269,6 @@ void resolver_files_join(struct resolver_files_user *user, SCRunLoopRef loop, st
         accept_changes();
     *user = (struct resolver_files_user){ .loop = loop, .source = source, .version = state.version, .due = state.due };
     list_append(&state.users, &user->node);
-    source->descriptor = state.inotify;
     unlock();
 }
 

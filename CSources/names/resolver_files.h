@@ -16,8 +16,8 @@ struct resolver_files_user {
     int64_t due;      /* as of its last check: a file is being written, and counts then. NEVER: all are whole */
 };
 
-/* Does not fail: inotify instances are scarce. Without one, only resolver_files_check finds changes. Sets the source's
- * descriptor. The loop and the source stay until resolver_files_leave. */
+/* Does not fail: inotify instances are scarce. Without one, only resolver_files_check finds changes. The source runs
+ * soon afterwards. The loop and the source stay until resolver_files_leave. */
 void resolver_files_join(struct resolver_files_user *user, SCRunLoopRef loop, struct source *source);
 void resolver_files_leave(struct resolver_files_user *user);
 
