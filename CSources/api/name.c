@@ -200,13 +200,6 @@ static void receive_lookup_result(struct lookup_waiter *waiter, unsigned turn, c
     questions_release(questions);
 }
 
-static struct counted *owner_of_waiter(struct lookup_waiter *waiter)
-{
-    return &container_of(waiter, struct lookups, waiter)->target->memory;
-}
-
-static const struct lookup_waiter_type waiter_type = { .owner = owner_of_waiter, .completed = receive_lookup_result };
-
 /* ---- Look-ups --------------------------------------------------------------------------------------------------- */
 
 static void start_lookup_locked(struct SCNetworkReachability *target, enum lookup_kind kind)
@@ -226,8 +219,10 @@ void name_start_lookups_locked(struct SCNetworkReachability *target)
 {
     struct lookups *lookups = target->lookups;
 
-    if (lookups->waiter.type == NULL) /* set only once: a resolver thread may be reading it */
-        lookups->waiter.type = &waiter_type;
+    if (lookups->waiter.owner == NULL) { /* set only once: a resolver thread may be reading it */
+        lookups->waiter.owner = &target->memory;
+        lookups->waiter.completed = receive_lookup_result;
+    }
     lookups->retry_delay = RETRY_DELAY_FIRST;
     start_lookup_locked(target, LOOKUP_FIRST);
 }

@@ -34,7 +34,7 @@ int network_join_locked(struct schedule *schedule)
     int error;
 
     schedule->network_user.report = network_changed;
-    error = network_service_join(schedule->loop, target->netns, &schedule->network_user);
+    error = network_service_join(schedule->loop, target->netns, &schedule->network_user, false);
     if (error == 0)
         error = network_service_first(schedule->loop, &schedule->network_user, &first);
     if (error == 0)

@@ -138,9 +138,7 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     /* With NotifyPath, a target reports more of its path than others share; with NotifyNextHop too. */
     schedule->watch.can_share = target->details == NULL && !target->notify_next_hop && is_single &&
                                 (question_is_plain(question) || question_find_group(question, &group));
-    schedule->network_user = (struct network_user){ .user.owner = &schedule->member.counted,
-                                                    .is_name = target->lookups != NULL,
-                                                    .report = report_to_name };
+    schedule->network_user = (struct network_user){ .user.owner = &schedule->member.counted, .report = report_to_name };
     return schedule;
 }
 
@@ -195,7 +193,7 @@ static int add_locked(struct schedule *schedule)
 
     counted_retain(&(schedule->watch.questions = target->questions)->counted);
     if (target->lookups != NULL)
-        error = network_service_join(loop, target->netns, &schedule->network_user);
+        error = network_service_join(loop, target->netns, &schedule->network_user, true);
     /* Watch first, then evaluate: no change in between is missed. */
     if (error == 0 && !follows)
         error = monitor_watch(loop, target->netns, &schedule->watch);

@@ -28,8 +28,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/counted.h"
-#include "base/list.h"
 
 #define THREAD_NAME "reach-resolver"
 #define SLOW        (SECOND / 2)
@@ -77,7 +75,6 @@ static struct lookup *lookup_create(struct netns *netns, const char *name, int f
     lookup->netns = netns;
     lookup->family = (sa_family_t)family;
     lookup->turn.is_first = kind == LOOKUP_FIRST;
-    list_init(&lookup->turn.node);
     list_init(&lookup->waiters);
     memcpy(lookup->name, name, size);
     return lookup;
@@ -108,23 +105,18 @@ static void deliver_result(struct lookup *lookup, const struct lookup_result *re
 {
     struct list *node;
 
-    for (;;) {
-        struct lookup_waiter *waiter;
-        struct counted *owner;
-        unsigned turn;
+    process_lock();
+    while ((node = list_pop(&lookup->waiters)) != NULL) {
+        struct lookup_waiter *waiter = container_of(node, struct lookup_waiter, node);
+        struct counted *owner = waiter->owner;
+        const unsigned turn = waiter->turn;
 
-        process_lock();
-        node = list_pop(&lookup->waiters);
-        if (node == NULL)
-            break;
-        waiter = container_of(node, struct lookup_waiter, node);
         waiter->lookup = NULL;
-        turn = waiter->turn;
-        owner = waiter->type->owner(waiter);
         counted_retain(owner);
         process_unlock();
-        waiter->type->completed(waiter, turn, result);
+        waiter->completed(waiter, turn, result);
         counted_release(owner);
+        process_lock();
     }
     process_unlock();
     netns_release(lookup->netns);
@@ -193,7 +185,7 @@ static int add_thread(void)
     int error;
 
     process_lock();
-    is_needed = !pool.is_growing && lookup_queue_may_begin(&pool.queue);
+    is_needed = !pool.is_growing && lookup_queue_next(&pool.queue) != NULL;
     pool.is_growing = pool.is_growing || is_needed;
     process_unlock();
     if (!is_needed)

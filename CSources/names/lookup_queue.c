@@ -104,8 +104,7 @@ void lookup_queue_remove(struct lookup_queue *queue, struct lookup_turn *turn)
     free(account);
 }
 
-/* Returns the next account that may begin a look-up. */
-static struct lookup_account *find_account(const struct lookup_queue *queue)
+struct lookup_account *lookup_queue_next(const struct lookup_queue *queue)
 {
     for (size_t i = 0; i < 2; i++) {
         list_for_each(node, &queue->rings[i]) {
@@ -118,14 +117,9 @@ static struct lookup_account *find_account(const struct lookup_queue *queue)
     return NULL;
 }
 
-bool lookup_queue_may_begin(const struct lookup_queue *queue)
-{
-    return find_account(queue) != NULL;
-}
-
 struct lookup_turn *lookup_queue_begin(struct lookup_queue *queue)
 {
-    struct lookup_account *account = find_account(queue);
+    struct lookup_account *account = lookup_queue_next(queue);
     struct lookup_turn *turn;
 
     if (account == NULL)

@@ -52,9 +52,10 @@ int lookup_queue_add(struct lookup_queue *queue, struct lookup_turn *turn, const
 /* Removes a turn, whether it runs or not. */
 void lookup_queue_remove(struct lookup_queue *queue, struct lookup_turn *turn);
 
-bool lookup_queue_may_begin(const struct lookup_queue *queue);
+/* Returns the account of the next look-up that may start; NULL: there is none. */
+struct lookup_account *lookup_queue_next(const struct lookup_queue *queue);
 
-/* Begins the next look-up that may start; NULL: there is none. */
+/* Begins that look-up. */
 struct lookup_turn *lookup_queue_begin(struct lookup_queue *queue);
 
 #endif

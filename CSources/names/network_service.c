@@ -39,7 +39,6 @@ struct change_pause {
     bool edited; /* the change is one of the files */
 };
 
-/* The users of a kind: those that have had no report come first. */
 enum { NETWORKS, NAMES, KINDS };
 
 /* The lists and the heap are under the loop's lock; users are out of their list while they are called. */
@@ -47,12 +46,12 @@ struct network_service {
     struct service service; /* its source: the resolver files */
     struct resolver_files_user files;
     struct path_watch watch;
-    struct network_path *evaluated; /* on the driving thread, until `accept` takes it */
-    struct network_path *current;   /* under the loop's lock; not whole before an evaluation with all ways */
-    struct list users[KINDS];
-    struct heap deadlines;     /* of names */
-    struct change_pause pause; /* on the driving thread */
-    bool servers_unknown;      /* the resolver files could not be read; on the driving thread */
+    struct network_path *evaluated;         /* on the driving thread, until `accept` takes it */
+    struct network_path *current;           /* under the loop's lock; not whole before an evaluation with all ways */
+    struct list fresh[KINDS], users[KINDS]; /* that have had no report, and the others */
+    struct heap deadlines;                  /* of names */
+    struct change_pause pause;              /* on the driving thread */
+    bool servers_unknown;                   /* the resolver files could not be read; on the driving thread */
 };
 
 static struct network_service *service_of_watch(struct path_watch *watch)
@@ -74,18 +73,19 @@ const struct path *network_service_default_path(const struct network_path *netwo
 /* Reports to the users of a kind: to all, or to those that have had no report. */
 static void report(struct network_service *self, int kind, bool to_all, bool changed)
 {
-    struct list *users = &self->users[kind], called;
+    struct list *const users = &self->users[kind], *node, called;
     struct service_user *user;
 
     list_init(&called);
     runloop_lock(self->service.loop);
-    while (!list_is_empty(users) && (to_all || !container_of(users->next, struct network_user, user.node)->informed))
-        list_append(&called, list_pop(users));
+    if (to_all)
+        list_move(&called, users);
+    while ((node = list_pop(&self->fresh[kind])) != NULL)
+        list_append(&called, node);
     runloop_unlock(self->service.loop);
     while ((user = service_next_user(&self->service, &called, users)) != NULL) {
         struct network_user *to = container_of(user, struct network_user, user);
 
-        to->informed = true;
         to->report(to, self->current, changed); /* only this thread replaces it */
         counted_release(user->owner);
     }
@@ -159,7 +159,7 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
     int error;
 
     runloop_lock(self->service.loop);
-    with_ways = !list_is_empty(&self->users[NETWORKS]);
+    with_ways = !list_is_empty(&self->users[NETWORKS]) || !list_is_empty(&self->fresh[NETWORKS]);
     runloop_unlock(self->service.loop);
     error = rtnetlink == NULL && with_ways /* no message says which links there are */
                 ? network_path_query(netns, questions, &network)
@@ -297,8 +297,10 @@ static int network_service_open(struct service *service)
     struct network_service *self = container_of(service, struct network_service, service);
     int error;
 
-    list_init(&self->users[NETWORKS]);
-    list_init(&self->users[NAMES]);
+    for (int i = 0; i < KINDS; i++) {
+        list_init(&self->fresh[i]);
+        list_init(&self->users[i]);
+    }
     self->pause = (struct change_pause){ .length = PAUSE_FIRST, .due = NEVER };
     resolver_files_join(&self->files, service->loop, &service->source);
     service->source.run = network_service_run;
@@ -326,15 +328,20 @@ static void network_service_close(struct service *service)
     network_path_release(self->current);
 }
 
+struct joining {
+    struct network_user *user;
+    int kind;
+};
+
 static int add_user_locked(struct service *service, void *info)
 {
     struct network_service *self = container_of(service, struct network_service, service);
-    struct network_user *user = info;
+    const struct joining *joining = info;
 
-    user->service = self;
-    heap_node_init(&user->deadline);
-    list_append(self->users[user->is_name ? NAMES : NETWORKS].next, &user->user.node); /* the first of the list */
-    runloop_source_due_locked(service->loop, &service->source);                        /* the first report */
+    joining->user->service = self;
+    heap_node_init(&joining->user->deadline);
+    list_append(&self->fresh[joining->kind], &joining->user->user.node);
+    runloop_source_due_locked(service->loop, &service->source); /* the first report */
     return 0;
 }
 
@@ -358,9 +365,9 @@ static const struct service_type network_service_type = { .size = sizeof(struct 
                                                           .end = network_service_end,
                                                           .close = network_service_close };
 
-int network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_user *user)
+int network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_user *user, bool is_name)
 {
-    return service_join(loop, netns, &network_service_type, user);
+    return service_join(loop, netns, &network_service_type, &(struct joining){ user, is_name ? NAMES : NETWORKS });
 }
 
 void network_service_leave(SCRunLoopRef loop, struct network_user *user)
@@ -371,20 +378,16 @@ void network_service_leave(SCRunLoopRef loop, struct network_user *user)
 int network_service_first(SCRunLoopRef loop, const struct network_user *user, struct network_path **ret)
 {
     struct network_service *self = user->service;
-    bool is_old;
 
     runloop_lock(loop);
-    *ret = self->current;
-    counted_retain(&self->current->counted);
-    /* Found earlier, for another user. For the first one, the loop's monitor has not evaluated it yet: the target's own
-     * watch comes before, and waits for the target's lock. */
-    is_old = !self->current->whole && self->service.users > 1;
+    *ret = self->current->whole ? self->current : NULL;
+    if (*ret != NULL)
+        counted_retain(&(*ret)->counted);
     runloop_unlock(loop);
-    if (!is_old)
+    if (*ret != NULL)
         return 0;
-    network_path_release(*ret);
     monitor_evaluate_again(loop, &self->watch);
-    return find_first(self, ret);
+    return find_first(self, ret); /* the last one is that of names, and can be old */
 }
 
 void network_service_set_deadline(SCRunLoopRef loop, struct network_user *user, int64_t deadline)

@@ -15,13 +15,11 @@
 
 struct network_service;
 
-/* The owner sets `user.owner`, `is_name` and `report`. */
+/* The owner sets `user.owner` and `report`. */
 struct network_user {
     struct service_user user;
     struct network_service *service; /* NULL: none */
     struct heap_node deadline;       /* of a name; in the service's heap */
-    bool is_name;
-    bool informed; /* it has had a report; on the driving thread */
     /* Called on the driving thread, without a lock. Takes a reference if it keeps the network path.
      * Of a network target: once with the whole path, then after each change.
      * Of a name: once soon after it has joined, then after each change of the default path. `changed`: something
@@ -31,7 +29,7 @@ struct network_user {
 
 /* From any thread. Adds the user to the loop's service for the namespace, until network_service_leave. Returns 0 or an
  * errno. */
-int network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_user *user);
+int network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_user *user, bool is_name);
 
 /* Does nothing if the user is in no service. From any thread. */
 void network_service_leave(SCRunLoopRef loop, struct network_user *user);

@@ -76,11 +76,6 @@ static void lock(void)
     pthread_mutex_lock(&state.lock);
 }
 
-static void unlock(void)
-{
-    pthread_mutex_unlock(&state.lock);
-}
-
 /* ---- Watches ---------------------------------------------------------------------------------------------------- */
 
 #define DIRECTORY_EVENTS \
@@ -210,13 +205,13 @@ static void look_at(struct watched_file *file, const char *path, int64_t now)
     file->stamp = stamp;
 }
 
-/* The sources of the other users run, too. `loop`: only those of this loop. */
-static void wake_users(const struct resolver_files_user *but, SCRunLoopRef loop)
+/* The sources of all users run, or of those on one loop. */
+static void wake_users(SCRunLoopRef loop)
 {
     list_for_each(node, &state.users) {
         struct resolver_files_user *user = container_of(node, struct resolver_files_user, node);
 
-        if (user == but || (loop != NULL && user->loop != loop))
+        if (loop != NULL && user->loop != loop)
             continue;
         runloop_lock(user->loop);
         runloop_source_due_locked(user->loop, user->source);
@@ -233,8 +228,8 @@ static void accept_changes(void)
 }
 
 /* Reads all events, and looks at all files. The events of a change may come after its stamp: stamps are read until no
- * event follows. `user`: NULL or who does it. */
-static void look(const struct resolver_files_user *user, int64_t now)
+ * event follows. */
+static void look(int64_t now)
 {
     const int64_t before = state.due;
     const unsigned version = state.version;
@@ -255,7 +250,7 @@ static void look(const struct resolver_files_user *user, int64_t now)
         state.version++;
     }
     if (state.version != version || (before == NEVER && state.due != NEVER))
-        wake_users(user, NULL);
+        wake_users(NULL);
 }
 
 /* ---- Users ------------------------------------------------------------------------------------------------------ */
@@ -264,12 +259,12 @@ void resolver_files_join(struct resolver_files_user *user, SCRunLoopRef loop, st
 {
     lock();
     open_inotify();
-    look(NULL, clock_now());
+    look(clock_now());
     if (list_is_empty(&state.users))
         accept_changes();
     *user = (struct resolver_files_user){ .loop = loop, .source = source, .version = state.version, .due = state.due };
     list_append(&state.users, &user->node);
-    unlock();
+    pthread_mutex_unlock(&state.lock);
 }
 
 static void *close_inotify(void *argument)
@@ -285,16 +280,14 @@ void resolver_files_leave(struct resolver_files_user *user)
 {
     struct descriptor *unused = NULL;
 
-    if (user->loop == NULL)
-        return;
     lock();
     list_remove(&user->node);
-    wake_users(NULL, user->loop);
+    wake_users(user->loop);
     if (list_is_empty(&state.users)) {
         unused = state.inotify;
         state.inotify = NULL;
     }
-    unlock();
+    pthread_mutex_unlock(&state.lock);
     if (unused != NULL && process_start_small_thread(close_inotify, unused) != 0) {
         descriptor_close(unused);
         free(unused);
@@ -308,7 +301,7 @@ bool resolver_files_check(struct resolver_files_user *user, int64_t now)
     lock();
     if (!list_is_empty(&state.users))
         open_inotify();
-    look(user, now);
+    look(now);
     changed = user->version != state.version;
     user->version = state.version;
     user->due = state.due;
@@ -319,7 +312,7 @@ bool resolver_files_check(struct resolver_files_user *user, int64_t now)
         user->is_watched = runloop_watch_locked(user->loop, user->source) == 0 && user->is_watched;
     }
     runloop_unlock(user->loop);
-    unlock();
+    pthread_mutex_unlock(&state.lock);
     return changed;
 }
 #endif

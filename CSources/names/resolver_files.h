@@ -22,8 +22,7 @@ void resolver_files_join(struct resolver_files_user *user, SCRunLoopRef loop, st
 void resolver_files_leave(struct resolver_files_user *user);
 
 /* For the thread that runs the loop, when the source runs. Returns whether a file has changed since the last check, and
- * all are whole: their writers have closed them, nothing has changed for 100 ms, or the
- * first change is 1 s old. */
+ * all are whole: their writers have closed them, nothing has changed for 100 ms, or the first change is 1 s old. */
 bool resolver_files_check(struct resolver_files_user *user, int64_t now);
 
 #endif

@@ -85,11 +85,11 @@ TEST(no_more_than_the_limit_begin)
 
 TEST(a_look_up_that_ends_makes_room_for_one)
 {
-    assert_false(lookup_queue_may_begin(&queue));
+    assert_null(lookup_queue_next(&queue));
     add_many(0, 1000);
-    assert_true(lookup_queue_may_begin(&queue));
+    assert_non_null(lookup_queue_next(&queue));
     assert_int_equal(begin_all(), FIRST_SHARE);
-    assert_false(lookup_queue_may_begin(&queue));
+    assert_null(lookup_queue_next(&queue));
     for (unsigned i = 0; i < 100; i++) {
         struct lookup_turn *next;
 

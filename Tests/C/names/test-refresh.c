@@ -626,8 +626,8 @@ TEST(an_outdated_result_before_the_newer_one_is_dropped)
     EXPECT(watcher.target, R, None);
 }
 
-/* No thread drives the loop meanwhile. The second result has the same addresses in another order, and the flags do not
- * change. The first callback comes even so. */
+/* No thread drives the loop meanwhile. A file changes while the first result is being delivered: it is dropped, and the
+ * flags do not change. The first callback comes even so. */
 TEST(a_second_result_does_not_cancel_the_first_callback)
 {
     begin();
@@ -638,7 +638,6 @@ TEST(a_second_result_does_not_cancel_the_first_callback)
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
     etc_write(ETC_HOSTS, "# touched\n");
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
-    EXPECT(watcher.target, R, NamePending);
     sem_post(&released);
     names_await_result(watcher.target);
     assert_int_equal(names_queried("turns.test"), 2);
