@@ -383,7 +383,7 @@ $(BUILD)/tests/test-lookup: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=fre
                                         -Wl,--wrap=poll -Wl,--wrap=strcmp -Wl,--wrap=clock_gettime
 $(BUILD)/tests/test-refresh: TEST_LDFLAGS = -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime -Wl,--wrap=calloc \
                                          -Wl,--wrap=pthread_create -Wl,--wrap=inotify_init1 \
-                                         -Wl,--wrap=inotify_add_watch -Wl,--wrap=poll -Wl,--wrap=open
+                                         -Wl,--wrap=inotify_add_watch -Wl,--wrap=open
 $(BUILD)/tests/test-descriptor: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=read -Wl,--wrap=close -Wl,--wrap=getaddrinfo \
                                             -Wl,--wrap=freeaddrinfo
 $(BUILD)/tests/test-fork: TEST_LDFLAGS = -Wl,--wrap=realloc -Wl,--wrap=free

@@ -134,11 +134,8 @@ static void apply_result_locked(struct SCNetworkReachability *target, struct que
 
 static void set_next_lookup_locked(struct SCNetworkReachability *target, int64_t deadline)
 {
-    struct schedule *schedule = target->schedule;
-
-    target->lookups->next = deadline;
-    if (schedule != NULL)
-        network_service_set_deadline(schedule->loop, &schedule->name_watch, deadline);
+    if (target->schedule != NULL)
+        network_service_set_deadline(target->schedule->loop, &target->schedule->network_user, deadline);
 }
 
 /* After a look-up. */
@@ -158,14 +155,9 @@ static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool f
  * Returns 0 or an errno. */
 static int watch_own_path_locked(struct schedule *schedule)
 {
-    int error;
-
     if (schedule == NULL || schedule->watch.monitor != NULL)
         return 0;
-    error = monitor_watch(schedule->loop, schedule->target->netns, &schedule->watch);
-    if (error == 0)
-        network_service_stop_following(schedule->loop, &schedule->name_watch);
-    return error;
+    return monitor_watch(schedule->loop, schedule->target->netns, &schedule->watch);
 }
 
 /* `questions` are the result's, NULL if there was no memory. Consumes the reference. If something changed during the
@@ -174,9 +166,8 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
                                  const struct lookup_result *result)
 {
     struct lookups *lookups = target->lookups;
-    const bool outdated = lookups->outdated || result->outdated;
     /* One failure in a row at most: changes can go on for ever. */
-    const bool hides_failure = outdated || (result->in_pause && !lookups->failure_hidden);
+    const bool hides_failure = result->outdated || (result->in_pause && !lookups->failure_hidden);
 
     if (questions != NULL && watch_own_path_locked(target->schedule) != 0) {
         questions_release(questions);
@@ -190,7 +181,7 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
         apply_result_locked(target, questions);
     else
         questions_release(questions);
-    if (outdated)
+    if (result->outdated)
         name_repeat_lookup_locked(target, false);
 }
 
@@ -209,13 +200,6 @@ static void receive_lookup_result(struct lookup_waiter *waiter, unsigned turn, c
     questions_release(questions);
 }
 
-static struct counted *owner_of_waiter(struct lookup_waiter *waiter)
-{
-    return &container_of(waiter, struct lookups, waiter)->target->memory;
-}
-
-static const struct lookup_waiter_type waiter_type = { .owner = owner_of_waiter, .completed = receive_lookup_result };
-
 /* ---- Look-ups --------------------------------------------------------------------------------------------------- */
 
 static void start_lookup_locked(struct SCNetworkReachability *target, enum lookup_kind kind)
@@ -225,12 +209,9 @@ static void start_lookup_locked(struct SCNetworkReachability *target, enum looku
     const int error = lookup_start(target->netns, target->name, family, kind, &lookups->waiter);
 
     lookups->running = error == 0 || error == EINPROGRESS;
-    lookups->outdated = false;
     if (error == 0)
         set_next_lookup_locked(target, NEVER);
-    else if (error == EINPROGRESS) /* there may never be a result: try again after a while */
-        set_next_lookup_locked(target, clock_now() + RETRY_DELAY_FIRST);
-    else
+    else /* there may never be a result */
         plan_next_lookup_locked(target, true);
 }
 
@@ -238,8 +219,10 @@ void name_start_lookups_locked(struct SCNetworkReachability *target)
 {
     struct lookups *lookups = target->lookups;
 
-    if (lookups->waiter.type == NULL) /* set only once: a resolver thread may be reading it */
-        lookups->waiter.type = &waiter_type;
+    if (lookups->waiter.owner == NULL) { /* set only once: a resolver thread may be reading it */
+        lookups->waiter.owner = &target->memory;
+        lookups->waiter.completed = receive_lookup_result;
+    }
     lookups->retry_delay = RETRY_DELAY_FIRST;
     start_lookup_locked(target, LOOKUP_FIRST);
 }
@@ -249,7 +232,7 @@ void name_stop_lookups_locked(struct SCNetworkReachability *target)
     struct lookups *lookups = target->lookups;
 
     lookup_cancel(&lookups->waiter);
-    lookups->running = lookups->outdated = lookups->failure_hidden = target->owed_next = false;
+    lookups->running = lookups->failure_hidden = target->owed_next = false;
     if (target->questions != target->initial) {
         counted_retain(&target->initial->counted);
         replace_questions_locked(target, target->initial);
@@ -262,13 +245,6 @@ void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool change
 
     if (changed)
         lookups->retry_delay = RETRY_DELAY_FIRST;
-    if (lookups->running && clock_now() < lookups->next && !lookup_is_overtaken(&lookups->waiter)) {
-        if (changed)
-            lookups->outdated = true;
-        return;
-    }
-    if (lookups->running)
-        lookup_cancel(&lookups->waiter);
     start_lookup_locked(target, lookups->doubted ? LOOKUP_DOUBTED : LOOKUP_AGAIN);
 }
 #endif

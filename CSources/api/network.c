@@ -9,11 +9,12 @@
 
 /* ---- Watching --------------------------------------------------------------------------------------------------- */
 
-static void network_changed(struct network_watch *watch, struct network_path *network)
+static void network_changed(struct network_user *user, struct network_path *network, bool changed)
 {
-    struct schedule *schedule = container_of(watch, struct schedule, net_watch);
+    struct schedule *schedule = container_of(user, struct schedule, network_user);
     struct SCNetworkReachability *target = schedule->target;
 
+    (void)changed;
     target_lock(target);
     if (target->schedule == schedule) {
         counted_retain(&network->counted);
@@ -32,9 +33,10 @@ int network_join_locked(struct schedule *schedule)
     struct network_path *first;
     int error;
 
-    schedule->net_watch = (struct network_watch){ .of.user.owner = &schedule->member.counted,
-                                                  .changed = network_changed };
-    error = network_service_join(schedule->loop, target->netns, &schedule->net_watch, &first);
+    schedule->network_user.report = network_changed;
+    error = network_service_join(schedule->loop, target->netns, &schedule->network_user, false);
+    if (error == 0)
+        error = network_service_first(schedule->loop, &schedule->network_user, &first);
     if (error == 0)
         target->network = first;
     return error;

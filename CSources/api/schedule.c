@@ -41,10 +41,7 @@ static void leave_locked(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
 
-    if (target->lookups != NULL)
-        network_service_leave(schedule->loop, &schedule->name_watch.of);
-    if (target->notify_network)
-        network_service_leave(schedule->loop, &schedule->net_watch.of);
+    network_service_leave(schedule->loop, &schedule->network_user);
     monitor_unwatch(schedule->loop, &schedule->watch);
     runloop_remove_member(schedule->loop, &schedule->member);
     network_path_release(target->network);
@@ -96,27 +93,24 @@ static struct counted *owner_of_watch(struct path_watch *watch)
     return &container_of(watch, struct schedule, watch)->member.counted;
 }
 
-static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed)
+static void report_to_name(struct network_user *user, struct network_path *network, bool changed)
 {
-    struct schedule *schedule = container_of(name_watch, struct schedule, name_watch);
+    struct schedule *schedule = container_of(user, struct schedule, network_user);
 
+    if (network != NULL)
+        delivery_follow_path(schedule, network_service_default_path(network));
+    if (network != NULL && !changed)
+        return;
     target_lock(schedule->target);
     if (schedule->target->schedule == schedule)
         name_repeat_lookup_locked(schedule->target, changed);
     target_unlock(schedule->target);
 }
 
-static void set_default_path_of_watch(struct name_watch *name_watch, const struct path *path)
-{
-    delivery_follow_path(container_of(name_watch, struct schedule, name_watch), path);
-}
-
 static const struct path_watch_type watch_type = { .owner = owner_of_watch,
                                                    .prefetch = delivery_prefetch,
                                                    .accept = delivery_accept_path };
 static const struct member_type member_type = { .run = delivery_run_job, .ended = end_schedule_of_member };
-static const struct name_watch_type name_watch_type = { .due = repeat_lookup_of_watch,
-                                                        .default_path = set_default_path_of_watch };
 
 /* What the target reports besides flags and interface. */
 static unsigned extras_of(const struct SCNetworkReachability *target)
@@ -144,9 +138,7 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     /* With NotifyPath, a target reports more of its path than others share; with NotifyNextHop too. */
     schedule->watch.can_share = target->details == NULL && !target->notify_next_hop && is_single &&
                                 (question_is_plain(question) || question_find_group(question, &group));
-    if (target->lookups != NULL)
-        schedule->name_watch = (struct name_watch){ .of.user.owner = &schedule->member.counted,
-                                                    .of.name_type = &name_watch_type };
+    schedule->network_user = (struct network_user){ .user.owner = &schedule->member.counted, .report = report_to_name };
     return schedule;
 }
 
@@ -201,11 +193,9 @@ static int add_locked(struct schedule *schedule)
 
     counted_retain(&(schedule->watch.questions = target->questions)->counted);
     if (target->lookups != NULL)
-        error = network_service_join_name(loop, target->netns, &schedule->name_watch);
+        error = network_service_join(loop, target->netns, &schedule->network_user, true);
     /* Watch first, then evaluate: no change in between is missed. */
-    if (error == 0 && follows)
-        network_service_follow(loop, &schedule->name_watch);
-    else if (error == 0)
+    if (error == 0 && !follows)
         error = monitor_watch(loop, target->netns, &schedule->watch);
     if (error == 0)
         error = evaluate_locked(schedule);

@@ -84,7 +84,6 @@ static int make_members(struct SCNetworkReachability *target, const struct targe
     if (pending) {
         list_init(&target->lookups->waiter.node);
         target->lookups->target = target;
-        target->lookups->next = NEVER;
     }
     if (spec->name != NULL && (target->name = strdup(spec->name)) == NULL)
         return ENOMEM;

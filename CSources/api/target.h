@@ -115,11 +115,9 @@ struct lookups {
     struct SCNetworkReachability *target;
     struct lookup_waiter waiter;
     bool running;
-    bool outdated;       /* something changed while it was running: repeat it */
     bool failure_hidden; /* the last result was a failure that is not reported */
     bool doubted;        /* the last look-up failed, or was slow */
     int64_t retry_delay;
-    int64_t next; /* when, by clock_now(); NEVER: when the current one ends */
 };
 
 struct SCNetworkReachability {
@@ -168,15 +166,12 @@ enum { MODE_DEFAULT, MODE_COMMON, MODES };
 struct schedule {
     struct member member; /* of the loop; its job delivers. Its count is that of the schedule */
     struct SCNetworkReachability *target;
-    SCRunLoopRef loop;             /* with a scheduler: the library thread's */
-    struct scheduler *scheduler;   /* NULL: callbacks come on the loop */
-    struct library_thread *thread; /* NULL: no scheduler */
-    unsigned times[MODES];         /* how often a user scheduled it; under the target's lock, like the next one */
-    struct path_watch watch;       /* in the loop's monitor; not if it follows the default path */
-    union {
-        struct name_watch name_watch;   /* in the loop's network service, if the target needs look-ups */
-        struct network_watch net_watch; /* likewise, if it reports the network: never both */
-    };
+    SCRunLoopRef loop;                /* with a scheduler: the library thread's */
+    struct scheduler *scheduler;      /* NULL: callbacks come on the loop */
+    struct library_thread *thread;    /* NULL: no scheduler */
+    unsigned times[MODES];            /* how often a user scheduled it; under the target's lock, like the next one */
+    struct path_watch watch;          /* in the loop's monitor; not if it follows the default path */
+    struct network_user network_user; /* if the target needs look-ups, or reports the network: never both */
 };
 
 /* ---- target.c --------------------------------------------------------------------------------------------------- */

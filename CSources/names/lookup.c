@@ -2,7 +2,8 @@
 /*
  * The threads that call getaddrinfo(3), and the look-ups that wait for them. getaddrinfo can neither be cancelled nor
  * given a time limit: with a silent server it takes many seconds. So detached threads call it, one for each look-up
- * that may start, at most 128. A thread takes the next look-up when its own has ended, and ends if none may start.
+ * that may start, at most 128. One thread starts at a time, and then starts the next. A thread takes the next look-up
+ * when its own has ended, and ends if none may start.
  *
  * The rule, which lookup_queue.c keeps: **a name that gets no reply delays no other.** Names have an *account*: that of
  * their domain, which is the name without its first label, in its namespace; as a rule, one server has all names of a
@@ -27,8 +28,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/counted.h"
-#include "base/list.h"
 
 #define THREAD_NAME "reach-resolver"
 #define SLOW        (SECOND / 2)
@@ -49,7 +48,7 @@ struct lookup {
 /* Under process_lock. A process or a child starts with an empty pool: the threads stayed with the parent. */
 static struct {
     unsigned era;
-    unsigned threads; /* including those that are being started: queue.coming */
+    bool is_growing; /* a thread is being started */
     struct lookup_queue queue;
     void *lookups; /* of tsearch(3): those that others may join */
 } pool;
@@ -61,11 +60,6 @@ static void prepare_pool_locked(void)
     memset(&pool, 0, sizeof pool);
     lookup_queue_init(&pool.queue);
     pool.era = process_era();
-}
-
-static struct lookup *lookup_of_turn(struct lookup_turn *turn)
-{
-    return turn == NULL ? NULL : container_of(turn, struct lookup, turn);
 }
 
 /* ---- Look-ups --------------------------------------------------------------------------------------------------- */
@@ -81,7 +75,6 @@ static struct lookup *lookup_create(struct netns *netns, const char *name, int f
     lookup->netns = netns;
     lookup->family = (sa_family_t)family;
     lookup->turn.is_first = kind == LOOKUP_FIRST;
-    list_init(&lookup->turn.node);
     list_init(&lookup->waiters);
     memcpy(lookup->name, name, size);
     return lookup;
@@ -102,6 +95,7 @@ static void remove_from_pool_locked(struct lookup *lookup)
 {
     if (!lookup->overtaken)
         tdelete(lookup, &pool.lookups, compare_lookups);
+    lookup->overtaken = true;
     lookup_queue_remove(&pool.queue, &lookup->turn);
 }
 
@@ -111,23 +105,18 @@ static void deliver_result(struct lookup *lookup, const struct lookup_result *re
 {
     struct list *node;
 
-    for (;;) {
-        struct lookup_waiter *waiter;
-        struct counted *owner;
-        unsigned turn;
+    process_lock();
+    while ((node = list_pop(&lookup->waiters)) != NULL) {
+        struct lookup_waiter *waiter = container_of(node, struct lookup_waiter, node);
+        struct counted *owner = waiter->owner;
+        const unsigned turn = waiter->turn;
 
-        process_lock();
-        node = list_pop(&lookup->waiters);
-        if (node == NULL)
-            break;
-        waiter = container_of(node, struct lookup_waiter, node);
         waiter->lookup = NULL;
-        turn = waiter->turn;
-        owner = waiter->type->owner(waiter);
         counted_retain(owner);
         process_unlock();
-        waiter->type->completed(waiter, turn, result);
+        waiter->completed(waiter, turn, result);
         counted_release(owner);
+        process_lock();
     }
     process_unlock();
     netns_release(lookup->netns);
@@ -139,12 +128,11 @@ static void deliver_result(struct lookup *lookup, const struct lookup_result *re
 /* Returns the next look-up for a thread. NULL: it must end. */
 static struct lookup *begin_next_locked(void)
 {
-    struct lookup *lookup = lookup_of_turn(lookup_queue_begin(&pool.queue));
+    struct lookup_turn *turn = lookup_queue_begin(&pool.queue);
+    struct lookup *lookup = container_of(turn, struct lookup, turn);
 
-    if (lookup == NULL) {
-        pool.threads--;
+    if (turn == NULL)
         return NULL;
-    }
     lookup->outdated = lookup->in_pause = false;
     netns_retain_locked(lookup->netns);
     return lookup;
@@ -174,42 +162,39 @@ static struct lookup *run_lookup(struct lookup *lookup)
 
 static int add_thread(void);
 
-static void *run_thread(void *account)
+static void *run_thread(void *unused)
 {
     struct lookup *lookup;
 
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
     resolver_prepare_thread();
     process_lock();
-    lookup_queue_arrive(&pool.queue, account);
+    pool.is_growing = false;
     lookup = begin_next_locked();
     process_unlock();
     for (; lookup != NULL; lookup = run_lookup(lookup))
         (void)add_thread(); /* this one may be stuck for long */
-    return NULL;
+    return unused;
 }
 
-#define NOT_NEEDED (-1)
-
-/* Starts a thread if a look-up may start for which none is coming. Returns 0, an errno, or NOT_NEEDED. */
+/* Starts a thread if a look-up may start. While another one is being started, does nothing: that one will call this
+ * again. Returns 0 or an errno; EINPROGRESS: none is needed. */
 static int add_thread(void)
 {
-    struct lookup_account *account = NULL;
+    bool is_needed;
     int error;
 
     process_lock();
-    if (pool.threads < LOOKUP_LIMIT)
-        account = lookup_queue_call_thread(&pool.queue);
-    pool.threads += account != NULL;
+    is_needed = !pool.is_growing && lookup_queue_next(&pool.queue) != NULL;
+    pool.is_growing = pool.is_growing || is_needed;
     process_unlock();
-    if (account == NULL)
-        return NOT_NEEDED;
-    error = process_start_small_thread(run_thread, account);
+    if (!is_needed)
+        return EINPROGRESS;
+    error = process_start_small_thread(run_thread, NULL);
     if (error == 0)
         return 0;
     process_lock();
-    pool.threads--;
-    lookup_queue_arrive(&pool.queue, account);
+    pool.is_growing = false;
     process_unlock();
     return error;
 }
@@ -243,34 +228,34 @@ static int join_or_queue(struct lookup *fresh, bool is_doubted, struct lookup_wa
     return lookup == NULL ? ENOMEM : 0;
 }
 
-/* What lookup_start returns after add_thread has returned `error`. Each thread that has started looks into the queue
- * before it ends, so a look-up that waits for one will start. */
-static int status_of_waiter(const struct lookup_waiter *waiter, int error)
+/* Whether the waiter must join another look-up: its own was overtaken, or has ended, and no change marks its result. */
+static bool must_join(const struct lookup_waiter *waiter)
 {
-    int status = error == NOT_NEEDED ? 0 : error;
+    bool must;
 
-    if (error == 0)
-        return 0;
     process_lock();
-    if (waiter->lookup == NULL || waiter->lookup->turn.running || pool.threads > pool.queue.coming)
-        status = 0;
-    else if (pool.queue.coming > 0)
-        status = EINPROGRESS;
+    must = waiter->lookup == NULL || waiter->lookup->overtaken;
     process_unlock();
-    return status;
+    return must;
 }
 
 int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind, struct lookup_waiter *waiter)
 {
-    struct lookup *lookup = lookup_create(netns, name, family, kind);
-    int status;
+    int error;
 
-    if (lookup == NULL || join_or_queue(lookup, kind == LOOKUP_DOUBTED, waiter) != 0)
-        return ENOMEM;
-    status = status_of_waiter(waiter, add_thread());
-    if (status != 0 && status != EINPROGRESS)
+    if (must_join(waiter)) {
+        struct lookup *lookup = lookup_create(netns, name, family, kind);
+
         lookup_cancel(waiter);
-    return status;
+        if (lookup == NULL || join_or_queue(lookup, kind == LOOKUP_DOUBTED, waiter) != 0)
+            return ENOMEM;
+    }
+    error = add_thread();
+    process_lock();
+    if (waiter->lookup == NULL || pool.queue.count > 0) /* each thread looks into the queue before it ends */
+        error = 0;
+    process_unlock();
+    return error;
 }
 
 void lookup_mark_outdated(const struct netns *netns, enum lookup_age age)
@@ -278,7 +263,7 @@ void lookup_mark_outdated(const struct netns *netns, enum lookup_age age)
     process_lock();
     prepare_pool_locked();
     list_for_each(node, &pool.queue.running) {
-        struct lookup *lookup = lookup_of_turn(container_of(node, struct lookup_turn, node));
+        struct lookup *lookup = container_of(node, struct lookup, turn.node);
 
         if (lookup->netns != netns)
             continue;
@@ -290,16 +275,6 @@ void lookup_mark_outdated(const struct netns *netns, enum lookup_age age)
         }
     }
     process_unlock();
-}
-
-bool lookup_is_overtaken(const struct lookup_waiter *waiter)
-{
-    bool is_overtaken;
-
-    process_lock();
-    is_overtaken = waiter->lookup != NULL && waiter->lookup->overtaken;
-    process_unlock();
-    return is_overtaken;
 }
 
 void lookup_cancel(struct lookup_waiter *waiter)

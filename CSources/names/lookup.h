@@ -14,34 +14,28 @@
 
 struct lookup;
 
-struct lookup_waiter;
-
-struct lookup_waiter_type {
-    struct counted *(*owner)(struct lookup_waiter *waiter); /* retained during `completed` */
+/* Waits for the result of look-ups of one name. The caller sets `owner` and `completed` before the first lookup_start,
+ * for good. While the waiter waits, the caller holds a reference to the owner: it calls lookup_cancel before it drops
+ * the last one. */
+struct lookup_waiter {
+    struct list node;
+    struct counted *owner; /* retained during `completed` */
     /* Delivers the result on a resolver thread, without a lock. `turn` is the turn in which the waiter began to wait.
      * If the waiter has another turn by now, the result is late and must be dropped. */
     void (*completed)(struct lookup_waiter *waiter, unsigned turn, const struct lookup_result *result);
-};
-
-/* Waits for the result of look-ups of one name. The caller sets `type` before the first lookup_start, for good. While
- * the waiter waits, the caller holds a reference to the owner: it calls lookup_cancel before it drops the last one. */
-struct lookup_waiter {
-    struct list node;
-    const struct lookup_waiter_type *type;
     struct lookup *lookup; /* NULL: does not wait */
     unsigned turn;         /* lookup_cancel increments it */
 };
 
 /* Queues a look-up of the name's addresses of one family, or of both (AF_UNSPEC), in the namespace, or joins the one
- * that is queued or under way. The waiter must not wait already, and always waits for the same name. Never waits for
- * the resolver. Returns 0, EINPROGRESS or another errno. EINPROGRESS: the look-up is queued, but needs a thread that
- * another caller is starting; if the start fails, nothing reports it. Any other errno, such as ENOMEM: `completed` will
- * not be called. */
+ * that is queued or under way. The waiter always waits for the same name. If it waits already, and the look-up was not
+ * overtaken, this only makes sure that there is a thread. Never waits for the resolver. Returns 0, or an errno if it is
+ * not certain that `completed` will be called: there is no memory, or no thread, or (EINPROGRESS) none yet. Then the
+ * caller tries again after a while. */
 int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind,
                  struct lookup_waiter *waiter);
 
-/* Name servers may return other addresses in the namespace from now on: the results of look-ups under way are outdated.
- */
+/* Name servers may return other addresses in the namespace from now on. The results of look-ups under way: */
 enum lookup_age {
     LOOKUP_IN_PAUSE,  /* the change counts at the end of the pause. The look-ups are repeated then */
     LOOKUP_OUTDATED,  /* they are repeated when they have ended */
@@ -49,10 +43,7 @@ enum lookup_age {
 };
 void lookup_mark_outdated(const struct netns *netns, enum lookup_age age);
 
-/* Whether the waiter waits for a look-up that was overtaken. */
-bool lookup_is_overtaken(const struct lookup_waiter *waiter);
-
-/* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. */
+/* Ends the waiter's turn, if it waits. Afterwards `completed` can only be called if that call has begun already. */
 void lookup_cancel(struct lookup_waiter *waiter);
 
 #endif

@@ -36,7 +36,7 @@ static int compare_accounts(const void *a, const void *b)
     return strcmp(one->domain, other->domain);
 }
 
-/* Returns the account of the name, with a reference; NULL: no memory. Case and a final dot do not matter. */
+/* Returns the account of the name; NULL: no memory. Case and a final dot do not matter. */
 static struct lookup_account *open_account(struct lookup_queue *queue, const struct netns *netns, const char *name,
                                            bool is_doubted)
 {
@@ -59,17 +59,7 @@ static struct lookup_account *open_account(struct lookup_queue *queue, const str
         list_init(&account->queued[0]);
         list_init(&account->queued[1]);
     }
-    if (account != NULL)
-        account->references++;
     return account;
-}
-
-static void release_account(struct lookup_queue *queue, struct lookup_account *account)
-{
-    if (--account->references > 0)
-        return;
-    tdelete(account, &queue->accounts, compare_accounts);
-    free(account);
 }
 
 /* ---- Look-ups --------------------------------------------------------------------------------------------------- */
@@ -99,33 +89,28 @@ int lookup_queue_add(struct lookup_queue *queue, struct lookup_turn *turn, const
     return 0;
 }
 
-static void change_running(struct lookup_queue *queue, struct lookup_account *account, int change)
-{
-    account->running += (unsigned)change;
-    queue->count += (unsigned)change;
-}
-
 void lookup_queue_remove(struct lookup_queue *queue, struct lookup_turn *turn)
 {
+    struct lookup_account *account = turn->account;
+
     list_remove(&turn->node);
-    if (turn->running) {
-        change_running(queue, turn->account, -1);
-    } else {
-        turn->account->count--;
-        update_ring(queue, turn->account, false);
-    }
-    release_account(queue, turn->account);
+    account->running -= turn->running;
+    queue->count -= turn->running;
+    account->count -= !turn->running;
+    update_ring(queue, account, false);
+    if (account->running + account->count > 0)
+        return;
+    tdelete(account, &queue->accounts, compare_accounts);
+    free(account);
 }
 
-/* Returns the next account that may begin a look-up. `for_thread`: one for which no thread is coming. */
-static struct lookup_account *find_account(const struct lookup_queue *queue, bool for_thread)
+struct lookup_account *lookup_queue_next(const struct lookup_queue *queue)
 {
     for (size_t i = 0; i < 2; i++) {
         list_for_each(node, &queue->rings[i]) {
             struct lookup_account *account = container_of(node, struct lookup_account, node);
 
-            if (account->running < (LOOKUP_LIMIT - queue->count + 1) / 2 &&
-                (!for_thread || account->count > account->coming))
+            if (account->running < (LOOKUP_LIMIT - queue->count + 1) / 2)
                 return account;
         }
     }
@@ -134,7 +119,7 @@ static struct lookup_account *find_account(const struct lookup_queue *queue, boo
 
 struct lookup_turn *lookup_queue_begin(struct lookup_queue *queue)
 {
-    struct lookup_account *account = find_account(queue, false);
+    struct lookup_account *account = lookup_queue_next(queue);
     struct lookup_turn *turn;
 
     if (account == NULL)
@@ -145,30 +130,8 @@ struct lookup_turn *lookup_queue_begin(struct lookup_queue *queue)
     update_ring(queue, account, true);
     turn->running = true;
     list_append(&queue->running, &turn->node);
-    change_running(queue, account, 1);
+    account->running++;
+    queue->count++;
     return turn;
-}
-
-/* ---- Threads ---------------------------------------------------------------------------------------------------- */
-
-struct lookup_account *lookup_queue_call_thread(struct lookup_queue *queue)
-{
-    struct lookup_account *account = find_account(queue, true);
-
-    if (account == NULL)
-        return NULL;
-    account->references++;
-    change_running(queue, account, 1);
-    account->coming++;
-    queue->coming++;
-    return account;
-}
-
-void lookup_queue_arrive(struct lookup_queue *queue, struct lookup_account *account)
-{
-    change_running(queue, account, -1);
-    account->coming--;
-    queue->coming--;
-    release_account(queue, account);
 }
 #endif

@@ -23,9 +23,7 @@ struct lookup_account {
     struct list node, *ring; /* of queue.rings, if a look-up is queued */
     struct list queued[2];   /* look-ups: first ones, repeated ones */
     unsigned count;          /* of those that are queued */
-    unsigned references;     /* of look-ups and threads that are being started */
-    unsigned coming;         /* threads that are being started for it */
-    unsigned running;        /* how many are under way, and `coming` */
+    unsigned running;        /* of those that are under way */
     const struct netns *netns;
     bool is_doubted;
     char domain[];
@@ -42,8 +40,7 @@ struct lookup_queue {
     struct list rings[2]; /* accounts that have queued look-ups take turns: with first ones, and without */
     struct list running;  /* look-ups */
     void *accounts;       /* of tsearch(3) */
-    unsigned count;       /* of look-ups under way, and of `coming` */
-    unsigned coming;      /* threads that are being started */
+    unsigned count;       /* of look-ups under way */
 };
 
 void lookup_queue_init(struct lookup_queue *queue);
@@ -55,12 +52,10 @@ int lookup_queue_add(struct lookup_queue *queue, struct lookup_turn *turn, const
 /* Removes a turn, whether it runs or not. */
 void lookup_queue_remove(struct lookup_queue *queue, struct lookup_turn *turn);
 
-/* Begins the next look-up that may start; NULL: there is none. */
-struct lookup_turn *lookup_queue_begin(struct lookup_queue *queue);
+/* Returns the account of the next look-up that may start; NULL: there is none. */
+struct lookup_account *lookup_queue_next(const struct lookup_queue *queue);
 
-/* If a look-up may start for which no thread is coming, counts one more thread as coming, and returns the account for
- * which it comes. Else NULL. The thread ends with lookup_queue_arrive, whether it starts or not. */
-struct lookup_account *lookup_queue_call_thread(struct lookup_queue *queue);
-void lookup_queue_arrive(struct lookup_queue *queue, struct lookup_account *account);
+/* Begins that look-up. */
+struct lookup_turn *lookup_queue_begin(struct lookup_queue *queue);
 
 #endif

@@ -39,26 +39,16 @@ static bool is_stub(const struct name_server *server)
     return address_equal(&server->address, &stubs[0]) || address_equal(&server->address, &stubs[1]);
 }
 
-static bool is_local(const struct name_server *server)
-{
-    return address_is_loopback(&server->address);
-}
-
-static bool are_all(bool (*is)(const struct name_server *), const struct name_server *servers, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!is(&servers[i]))
-            return false;
-    return true;
-}
-
 int name_servers_read(struct name_server ret[CONFFILE_SERVERS], size_t *ret_count)
 {
+    size_t stubs = 0;
     int error;
 
     *ret_count = 0;
     error = read_servers(NAME_SERVERS_FILE, ret, ret_count);
-    if (error == 0 && *ret_count > 0 && are_all(is_stub, ret, *ret_count))
+    while (stubs < *ret_count && is_stub(&ret[stubs]))
+        stubs++;
+    if (error == 0 && stubs > 0 && stubs == *ret_count)
         error = read_servers(NAME_SERVERS_UPSTREAM, ret, ret_count);
     return error;
 }
@@ -67,15 +57,13 @@ int name_servers_questions(struct questions **ret)
 {
     struct name_server servers[CONFFILE_SERVERS];
     struct question items[CONFFILE_SERVERS] = { 0 };
-    size_t count = 0, used = 0;
-    int error = read_servers(NAME_SERVERS_FILE, servers, &count);
+    size_t count, used = 0;
+    const int error = name_servers_read(servers, &count);
 
-    if (error == 0 && are_all(is_local, servers, count))
-        error = read_servers(NAME_SERVERS_UPSTREAM, servers, &count);
     if (error != 0)
         return error;
     for (size_t i = 0; i < count; i++)
-        if (!is_local(&servers[i])) /* the network does not affect a local one */
+        if (!address_is_loopback(&servers[i].address)) /* the network does not affect a local one */
             items[used++] = name_server_question(&servers[i]);
     *ret = questions_create(items, used > 0 ? used : 1, kSCNetworkReachabilityReasonNone); /* 1: the default path */
     return *ret == NULL ? ENOMEM : 0;

@@ -16,75 +16,42 @@
 #include "names/name_servers.h"
 #include "names/resolver_files.h"
 
-#define SERVERS_RETRY  (1 * SECOND) /* when the resolver files cannot be read */
-#define FILES_INTERVAL (2 * SECOND) /* between checks for network watches, if nothing reports changes of the files */
-
-/* ---- Pauses between look-ups ------------------------------------------------------------------------------------ */
+#define FILES_INTERVAL (2 * SECOND) /* while the files cannot be read, or nothing reports their changes */
 
 #define PAUSE_FIRST (100 * MILLISECOND) /* short: a network comes up in steps (link, address, route) */
 #define PAUSE_LAST  (60 * SECOND)
 #define QUIET       (30 * SECOND) /* without a change */
+#define QUIET_FILES (1 * SECOND)  /* without a change of the files */
 
 /*
- * The first change starts look-ups at once, and then a pause begins. A change during the pause counts at its end:
- * look-ups must start after the last one. Each pause is twice as long as the previous one. After a quiet time, pauses
- * are short again. Without pauses, a gateway that flaps ten times a second, or forged router advertisements, would
- * start as many look-ups of every name. All zero: no change yet.
+ * The pauses between look-ups. The first change starts look-ups at once, and then a pause begins. A change during the
+ * pause counts at its end: look-ups must start after the last one. Each pause is twice as long as the previous one.
+ * After a quiet time, pauses are short again. Without pauses, a gateway that flaps ten times a second, or forged router
+ * advertisements, would start as many look-ups of every name.
+ *
+ * A network that flaps does not delay the effect of an edited file: the first edit in a second ends the pause.
  */
 struct change_pause {
-    int64_t end;         /* of the latest pause */
-    int64_t length;      /* of the next pause; 0: there was no change yet */
-    int64_t last_change; /* if there was one */
-    bool noted;          /* a change counts at the end of the pause */
+    int64_t end;    /* of the latest pause */
+    int64_t length; /* of the next one */
+    int64_t due;    /* when look-ups must start because of a change, or NEVER */
+    int64_t last_change, last_edit;
+    bool edited; /* the change is one of the files */
 };
 
-/* Something changed. */
-static void change_pause_note(struct change_pause *pause, int64_t now)
-{
-    if (pause->length == 0 || now - pause->last_change >= QUIET) {
-        pause->length = PAUSE_FIRST;
-        pause->end = now;
-    }
-    pause->last_change = now;
-    pause->noted = true;
-}
+enum { NETWORKS, NAMES, KINDS };
 
-/* Returns when look-ups must start because of a change, or NEVER. */
-static int64_t change_pause_due(const struct change_pause *pause)
-{
-    return pause->noted ? pause->end : NEVER;
-}
-
-/* Begins a pause if a change is noted: look-ups of all names start now. */
-static void change_pause_begin(struct change_pause *pause, int64_t now)
-{
-    if (!pause->noted)
-        return;
-    pause->noted = false;
-    pause->end = now + pause->length;
-    pause->length = 2 * pause->length < PAUSE_LAST ? 2 * pause->length : PAUSE_LAST;
-}
-
-/* ---- The service ------------------------------------------------------------------------------------------------ */
-
-/* Kinds of changes. A network that flaps does not delay the effect of an edited file. */
-enum change_kind { CHANGE_OF_FILES, CHANGE_OF_PATHS, CHANGES };
-
-/* The lists and the heap are under the loop's lock; watches are out of their list while they are called. */
+/* The lists and the heap are under the loop's lock; users are out of their list while they are called. */
 struct network_service {
     struct service service; /* its source: the resolver files */
     struct resolver_files_user files;
     struct path_watch watch;
-    struct network_path *evaluated; /* on the driving thread, until `accept` takes it */
-    struct network_path *current;   /* under the loop's lock; not whole before an evaluation with all ways */
-    size_t network_users;           /* under the loop's lock */
-    struct list network_watches;
-    struct list name_watches;            /* that do not follow the default path */
-    struct list followers;               /* that have its last outcome */
-    struct list fresh;                   /* followers that have not */
-    struct heap deadlines;               /* of name watches */
-    struct change_pause pauses[CHANGES]; /* on the driving thread */
-    bool servers_unknown;                /* the resolver files could not be read; on the driving thread */
+    struct network_path *evaluated;         /* on the driving thread, until `accept` takes it */
+    struct network_path *current;           /* under the loop's lock; not whole before an evaluation with all ways */
+    struct list fresh[KINDS], users[KINDS]; /* that have had no report, and the others */
+    struct heap deadlines;                  /* of names */
+    struct change_pause pause;              /* on the driving thread */
+    bool servers_unknown;                   /* the resolver files could not be read; on the driving thread */
 };
 
 static struct network_service *service_of_watch(struct path_watch *watch)
@@ -92,38 +59,9 @@ static struct network_service *service_of_watch(struct path_watch *watch)
     return container_of(watch, struct network_service, watch);
 }
 
-/* ---- Reports to network watches --------------------------------------------------------------------------------- */
+/* ---- Reports ---------------------------------------------------------------------------------------------------- */
 
-/* Reports to all, or to those that have had no report. */
-static void report_network(struct network_service *self, struct network_path *network, bool all)
-{
-    struct list unreported, kept;
-    struct service_user *user;
-
-    list_init(&unreported);
-    list_init(&kept);
-    runloop_lock(self->service.loop);
-    while (!list_is_empty(&self->network_watches)) {
-        struct list *node = list_pop(&self->network_watches);
-        struct network_watch *watch = container_of(node, struct network_watch, of.user.node);
-
-        list_append(all || !watch->reported ? &unreported : &kept, node);
-        watch->reported = true;
-    }
-    list_move(&self->network_watches, &kept);
-    runloop_unlock(self->service.loop);
-    while ((user = service_next_user(&self->service, &unreported, &self->network_watches)) != NULL) {
-        struct network_watch *watch = container_of(user, struct network_watch, of.user);
-
-        watch->changed(watch, network);
-        counted_release(user->owner);
-    }
-}
-
-/* ---- Reports to name watches ------------------------------------------------------------------------------------ */
-
-/* IPv4's path if that is usable, then IPv6's. If neither is, IPv4's reason counts, unless it has no default route. */
-static const struct path *default_path(const struct network_path *network)
+const struct path *network_service_default_path(const struct network_path *network)
 {
     const struct path *ipv4 = &network->paths[NETWORK_IPV4], *ipv6 = &network->paths[NETWORK_IPV6];
 
@@ -132,66 +70,72 @@ static const struct path *default_path(const struct network_path *network)
     return ipv4;
 }
 
-/* Moves the watches of `list` to `to`, and calls each: `path` is the default path; NULL: a look-up is due. */
-static void call_names(struct network_service *self, struct list *list, struct list *to, const struct path *path)
+/* Reports to the users of a kind: to all, or to those that have had no report. */
+static void report(struct network_service *self, int kind, bool to_all, bool changed)
 {
-    struct list uncalled;
+    struct list *const users = &self->users[kind], *node, called;
     struct service_user *user;
 
-    list_init(&uncalled);
+    list_init(&called);
     runloop_lock(self->service.loop);
-    list_move(&uncalled, list);
+    if (to_all)
+        list_move(&called, users);
+    while ((node = list_pop(&self->fresh[kind])) != NULL)
+        list_append(&called, node);
     runloop_unlock(self->service.loop);
-    while ((user = service_next_user(&self->service, &uncalled, to)) != NULL) {
-        struct name_watch *name_watch = container_of(user, struct name_watch, of.user);
+    while ((user = service_next_user(&self->service, &called, users)) != NULL) {
+        struct network_user *to = container_of(user, struct network_user, user);
 
-        if (path != NULL)
-            name_watch->of.name_type->default_path(name_watch, path);
-        else
-            name_watch->of.name_type->due(name_watch, true);
+        to->report(to, self->current, changed); /* only this thread replaces it */
         counted_release(user->owner);
     }
 }
 
-static void note_change(struct network_service *self, enum change_kind kind, int64_t now)
+static void note_change(struct network_service *self, bool of_files, int64_t now)
 {
-    change_pause_note(&self->pauses[kind], now);
+    struct change_pause *pause = &self->pause;
+
+    if (now - pause->last_change >= QUIET) {
+        pause->length = PAUSE_FIRST;
+        pause->end = now;
+    }
+    if (of_files && now - pause->last_edit >= QUIET_FILES)
+        pause->end = now;
+    if (of_files)
+        pause->last_edit = now;
+    pause->edited = pause->edited || of_files;
+    pause->last_change = now;
+    pause->due = pause->end;
     lookup_mark_outdated(self->service.netns, LOOKUP_IN_PAUSE);
 }
 
-/* When the changes must be reported, or NEVER. */
-static int64_t changes_due(const struct network_service *self)
-{
-    return clock_earlier(change_pause_due(&self->pauses[CHANGE_OF_FILES]),
-                         change_pause_due(&self->pauses[CHANGE_OF_PATHS]));
-}
-
+/* Starts look-ups of all names, and a pause. */
 static void report_due_changes(struct network_service *self, int64_t now)
 {
-    const bool of_files = change_pause_due(&self->pauses[CHANGE_OF_FILES]) <= now;
+    struct change_pause *pause = &self->pause;
 
-    if (changes_due(self) > now)
+    if (pause->due > now)
         return;
-    for (size_t i = 0; i < CHANGES; i++)
-        change_pause_begin(&self->pauses[i], now);
-    lookup_mark_outdated(self->service.netns, of_files ? LOOKUP_OVERTAKEN : LOOKUP_OUTDATED);
-    call_names(self, &self->name_watches, &self->name_watches, NULL);
-    call_names(self, &self->followers, &self->followers, NULL);
-    call_names(self, &self->fresh, &self->fresh, NULL);
+    lookup_mark_outdated(self->service.netns, pause->edited ? LOOKUP_OVERTAKEN : LOOKUP_OUTDATED);
+    pause->due = NEVER;
+    pause->edited = false;
+    pause->end = now + pause->length;
+    pause->length = 2 * pause->length < PAUSE_LAST ? 2 * pause->length : PAUSE_LAST;
+    report(self, NAMES, true, true);
 }
 
-/* Clears each deadline that has passed, and calls its watch. */
-static void call_due_watches(struct network_service *self, int64_t now)
+/* Clears each deadline that has passed, and calls its user. */
+static void call_due_users(struct network_service *self, int64_t now)
 {
     runloop_lock(self->service.loop);
     while (heap_nearest(&self->deadlines) <= now) {
-        struct name_watch *name_watch = container_of(heap_first(&self->deadlines), struct name_watch, deadline);
-        struct counted *owner = name_watch->of.user.owner;
+        struct network_user *user = container_of(heap_first(&self->deadlines), struct network_user, deadline);
+        struct counted *owner = user->user.owner;
 
-        heap_set(&self->deadlines, &name_watch->deadline, NEVER);
+        heap_set(&self->deadlines, &user->deadline, NEVER);
         counted_retain(owner);
         runloop_unlock(self->service.loop);
-        name_watch->of.name_type->due(name_watch, false);
+        user->report(user, NULL, false);
         counted_release(owner);
         runloop_lock(self->service.loop);
     }
@@ -216,7 +160,7 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
     int error;
 
     runloop_lock(self->service.loop);
-    with_ways = self->network_users > 0;
+    with_ways = !list_is_empty(&self->users[NETWORKS]) || !list_is_empty(&self->fresh[NETWORKS]);
     runloop_unlock(self->service.loop);
     error = rtnetlink == NULL && with_ways /* no message says which links there are */
                 ? network_path_query(netns, questions, &network)
@@ -243,26 +187,22 @@ static bool network_evaluated(struct path_watch *watch, const struct path *path)
 {
     struct network_service *self = service_of_watch(watch);
     struct network_path *network = self->evaluated, *before = self->current;
-    const struct outcome default_before = path_outcome(default_path(before));
-    const struct outcome default_now = path_outcome(default_path(network));
+    const struct outcome default_before = path_outcome(network_service_default_path(before));
+    const struct outcome default_now = path_outcome(network_service_default_path(network));
 
     (void)path;
     self->evaluated = NULL;
     runloop_lock(self->service.loop);
     self->current = network;
-    counted_retain(&network->counted);
     if (affects_names(before, network)) {
-        note_change(self, CHANGE_OF_PATHS, clock_now());
+        note_change(self, false, clock_now());
         runloop_source_due_locked(self->service.loop, &self->service.source);
     }
     runloop_unlock(self->service.loop);
-    if (outcome_differs(&default_before, &default_now))
-        call_names(self, &self->followers, &self->followers, default_path(network));
-    call_names(self, &self->fresh, &self->followers, default_path(network));
+    report(self, NAMES, outcome_differs(&default_before, &default_now), false);
     if (network->whole)
-        report_network(self, network, !network_path_equal(before, network));
+        report(self, NETWORKS, !network_path_equal(before, network), false);
     network_path_release(before);
-    network_path_release(network);
     return true;
 }
 
@@ -299,21 +239,19 @@ static void check_files(struct network_service *self, int64_t now)
         }
     }
     if (changed)
-        note_change(self, CHANGE_OF_FILES, now);
+        note_change(self, true, now);
     else if (self->files.due != NEVER)
         lookup_mark_outdated(self->service.netns, LOOKUP_IN_PAUSE);
 }
 
 static void update_deadline(struct network_service *self, int64_t now)
 {
-    int64_t deadline = changes_due(self);
+    int64_t deadline = self->pause.due;
 
+    if (self->servers_unknown || !self->files.is_watched)
+        deadline = clock_earlier(deadline, now + FILES_INTERVAL);
     runloop_lock(self->service.loop);
     deadline = clock_earlier(deadline, heap_nearest(&self->deadlines));
-    if (self->servers_unknown)
-        deadline = clock_earlier(deadline, now + SERVERS_RETRY);
-    if (!self->files.is_watched && self->network_users > 0)
-        deadline = clock_earlier(deadline, now + FILES_INTERVAL);
     self->service.source.deadline = self->files.due != NEVER ? self->files.due : deadline;
     runloop_unlock(self->service.loop);
 }
@@ -326,11 +264,12 @@ static int network_service_run(struct source *source)
     check_files(self, now);
     if (self->files.due == NEVER) { /* else a file is half-written */
         report_due_changes(self, now);
-        call_due_watches(self, now);
+        call_due_users(self, now);
     }
     update_deadline(self, now);
-    if (self->current->whole)                       /* only this thread replaces it */
-        report_network(self, self->current, false); /* to watches that joined after it was found */
+    report(self, NAMES, false, false); /* to those that have joined since the last evaluation */
+    if (self->current->whole)
+        report(self, NETWORKS, false, false);
     return 0;
 }
 
@@ -359,10 +298,11 @@ static int network_service_open(struct service *service)
     struct network_service *self = container_of(service, struct network_service, service);
     int error;
 
-    list_init(&self->network_watches);
-    list_init(&self->name_watches);
-    list_init(&self->followers);
-    list_init(&self->fresh);
+    for (int i = 0; i < KINDS; i++) {
+        list_init(&self->fresh[i]);
+        list_init(&self->users[i]);
+    }
+    self->pause = (struct change_pause){ .length = PAUSE_FIRST, .due = NEVER };
     resolver_files_join(&self->files, service->loop, &service->source);
     service->source.run = network_service_run;
     self->watch = (struct path_watch){ .type = &watch_type, .extras = QUERY_EXPIRY | QUERY_SOURCE };
@@ -389,15 +329,20 @@ static void network_service_close(struct service *service)
     network_path_release(self->current);
 }
 
+struct joining {
+    struct network_user *user;
+    int kind;
+};
+
 static int add_user_locked(struct service *service, void *info)
 {
     struct network_service *self = container_of(service, struct network_service, service);
-    struct network_user *user = info;
+    const struct joining *joining = info;
 
-    user->service = self;
-    list_append(user->name_type != NULL ? &self->name_watches : &self->network_watches, &user->user.node);
-    self->network_users += user->name_type == NULL;
-    runloop_source_due_locked(service->loop, &service->source); /* the first report to a network watch */
+    joining->user->service = self;
+    heap_node_init(&joining->user->deadline);
+    list_append(&self->fresh[joining->kind], &joining->user->user.node);
+    runloop_source_due_locked(service->loop, &service->source); /* the first report */
     return 0;
 }
 
@@ -410,9 +355,7 @@ static struct service *remove_user_locked(void *info)
         return NULL;
     user->service = NULL;
     list_remove(&user->user.node);
-    self->network_users -= user->name_type == NULL;
-    if (user->name_type != NULL)
-        heap_set(&self->deadlines, &container_of(user, struct name_watch, of)->deadline, NEVER);
+    heap_set(&self->deadlines, &user->deadline, NEVER);
     return &self->service;
 }
 
@@ -423,31 +366,9 @@ static const struct service_type network_service_type = { .size = sizeof(struct 
                                                           .end = network_service_end,
                                                           .close = network_service_close };
 
-int network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_watch *watch,
-                         struct network_path **ret_first)
+int network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_user *user, bool is_name)
 {
-    int error = service_join(loop, netns, &network_service_type, &watch->of);
-    struct network_service *self = watch->of.service;
-    bool is_old;
-
-    if (error != 0)
-        return error;
-    runloop_lock(loop);
-    *ret_first = self->current;
-    counted_retain(&self->current->counted);
-    /* Found earlier, for another user. For the first one, the loop's monitor has not evaluated it yet: the target's own
-     * watch comes before, and waits for the target's lock. */
-    is_old = !self->current->whole && self->service.users > 1;
-    runloop_unlock(loop);
-    if (!is_old)
-        return 0;
-    network_path_release(*ret_first);
-    error = find_first(self, ret_first);
-    if (error == 0)
-        monitor_evaluate_again(loop, &self->watch);
-    else
-        network_service_leave(loop, &watch->of);
-    return error;
+    return service_join(loop, netns, &network_service_type, &(struct joining){ user, is_name ? NAMES : NETWORKS });
 }
 
 void network_service_leave(SCRunLoopRef loop, struct network_user *user)
@@ -455,39 +376,29 @@ void network_service_leave(SCRunLoopRef loop, struct network_user *user)
     service_leave(loop, &network_service_type, user);
 }
 
-int network_service_join_name(SCRunLoopRef loop, struct netns *netns, struct name_watch *name_watch)
+int network_service_first(SCRunLoopRef loop, const struct network_user *user, struct network_path **ret)
 {
-    heap_node_init(&name_watch->deadline);
-    return service_join(loop, netns, &network_service_type, &name_watch->of);
-}
+    struct network_service *self = user->service;
 
-static void move_name_watch(SCRunLoopRef loop, struct name_watch *name_watch, struct list *to)
-{
     runloop_lock(loop);
-    list_remove(&name_watch->of.user.node);
-    list_append(to, &name_watch->of.user.node);
+    *ret = self->current->whole ? self->current : NULL;
+    if (*ret != NULL)
+        counted_retain(&(*ret)->counted);
     runloop_unlock(loop);
+    if (*ret != NULL)
+        return 0;
+    monitor_evaluate_again(loop, &self->watch);
+    return find_first(self, ret); /* the last one is that of names, and can be old */
 }
 
-void network_service_follow(SCRunLoopRef loop, struct name_watch *name_watch)
-{
-    move_name_watch(loop, name_watch, &name_watch->of.service->fresh);
-    monitor_evaluate_again(loop, &name_watch->of.service->watch);
-}
-
-void network_service_stop_following(SCRunLoopRef loop, struct name_watch *name_watch)
-{
-    move_name_watch(loop, name_watch, &name_watch->of.service->name_watches);
-}
-
-void network_service_set_deadline(SCRunLoopRef loop, struct name_watch *name_watch, int64_t deadline)
+void network_service_set_deadline(SCRunLoopRef loop, struct network_user *user, int64_t deadline)
 {
     struct network_service *self;
 
     runloop_lock(loop);
-    self = name_watch->of.service;
+    self = user->service;
     if (self != NULL) {
-        heap_set(&self->deadlines, &name_watch->deadline, deadline);
+        heap_set(&self->deadlines, &user->deadline, deadline);
         if (deadline < self->service.source.deadline)
             runloop_source_due_locked(loop, &self->service.source);
     }

@@ -85,8 +85,11 @@ TEST(no_more_than_the_limit_begin)
 
 TEST(a_look_up_that_ends_makes_room_for_one)
 {
+    assert_null(lookup_queue_next(&queue));
     add_many(0, 1000);
+    assert_non_null(lookup_queue_next(&queue));
     assert_int_equal(begin_all(), FIRST_SHARE);
+    assert_null(lookup_queue_next(&queue));
     for (unsigned i = 0; i < 100; i++) {
         struct lookup_turn *next;
 
@@ -145,17 +148,6 @@ TEST(an_account_stays_while_it_is_referred_to)
     assert_null(queue.accounts);
 }
 
-TEST(a_thread_that_comes_keeps_its_account)
-{
-    struct lookup_turn *turn = add(0, true);
-    struct lookup_account *called = lookup_queue_call_thread(&queue);
-
-    lookup_queue_remove(&queue, turn);
-    assert_ptr_equal(add(0, true)->account, called);
-    lookup_queue_arrive(&queue, called);
-    assert_non_null(queue.accounts);
-}
-
 TEST(the_domain_is_the_account)
 {
     const struct lookup_account *account = add_name("a.one.example", true, false)->account;
@@ -164,30 +156,6 @@ TEST(the_domain_is_the_account)
     assert_ptr_not_equal(add_name("a.one.example", true, true)->account, account);
     assert_ptr_not_equal(add_name("one.example", true, false)->account, account);
     assert_ptr_equal(add_name("a", true, false)->account, add_name("b.", true, false)->account);
-}
-
-/* ---- Threads ---------------------------------------------------------------------------------------------------- */
-
-TEST(a_thread_is_called_for_each_look_up_that_may_begin)
-{
-    struct lookup_account *called[LOOKUP_LIMIT];
-    unsigned count = 0;
-
-    add_many(0, 3);
-    add_many(1, 1);
-    while (count < LOOKUP_LIMIT && (called[count] = lookup_queue_call_thread(&queue)) != NULL)
-        count++;
-    assert_int_equal(count, 4);
-    add_many(0, 100);
-    while (count < LOOKUP_LIMIT && (called[count] = lookup_queue_call_thread(&queue)) != NULL)
-        count++;
-    assert_int_equal(count, FIRST_SHARE + 1); /* with the one for the other domain */
-    for (unsigned i = 0; i < count; i++) {
-        lookup_queue_arrive(&queue, called[i]);
-        assert_non_null(lookup_queue_begin(&queue));
-    }
-    assert_null(lookup_queue_call_thread(&queue));
-    assert_null(lookup_queue_begin(&queue));
 }
 
 UNIT(.setup = begin, .teardown = end)

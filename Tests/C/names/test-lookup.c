@@ -1170,35 +1170,12 @@ TEST(without_more_threads_a_name_waits_for_those_that_there_are)
     atomic_store(&threads.none, false);
 }
 
-static struct {
-    pthread_barrier_t both;
-    pthread_t first;
-    sem_t first_is_back;
-} refusals;
-
-static void be_refused_together(void)
-{
-    pthread_barrier_wait(&refusals.both);
-    if (!pthread_equal(pthread_self(), refusals.first))
-        sem_wait(&refusals.first_is_back);
-}
-
-static void *schedule_elsewhere(void *watcher)
-{
-    struct watcher *other = watcher;
-
-    unit_complain_if(!SCNetworkReachabilityScheduleWithRunLoop(other->target, other->loop, kSCRunLoopDefaultMode),
-                     "not scheduled");
-    return NULL;
-}
-
 static void prepare(struct watcher *ret, const char *name)
 {
     watcher_schedule(ret, expect_name(name));
     unschedule(ret->target, ret->loop);
 }
 
-/* Neither may rely on the thread of the other. */
 TEST(a_thread_that_could_not_start_is_started_after_the_next_look_up)
 {
     struct stuck_names first, others;
@@ -1213,35 +1190,6 @@ TEST(a_thread_that_could_not_start_is_started_after_the_next_look_up)
     resolver_release(NULL);
     unstick(&others);
     unstick(&first);
-}
-
-TEST(two_look_ups_without_threads_are_both_retried)
-{
-    struct watcher first, other;
-    pthread_t thread;
-
-    prepare(&first, "first.example");
-    prepare(&other, "other.example");
-    finish();
-    assert_int_equal(pthread_barrier_init(&refusals.both, NULL, 2), 0);
-    assert_int_equal(sem_init(&refusals.first_is_back, 0, 0), 0);
-    refusals.first = pthread_self();
-    threads.meanwhile = be_refused_together;
-    resolver_begin(usual);
-    first.calls = other.calls = 0;
-    atomic_store(&threads.none, true);
-    assert_int_equal(__real_pthread_create(&thread, NULL, schedule_elsewhere, &other), 0);
-    schedule(first.target, first.loop);
-    sem_post(&refusals.first_is_back);
-    pthread_join(thread, NULL);
-    atomic_store(&threads.none, false);
-    unschedule(other.target, other.loop);
-    EXPECT_END(&first, HERE);
-    schedule(other.target, other.loop);
-    EXPECT_END(&other, HERE);
-    watcher_stop(&first);
-    watcher_stop(&other);
-    pthread_barrier_destroy(&refusals.both);
 }
 
 static struct watcher joining;
@@ -1288,46 +1236,27 @@ TEST(waiting_for_a_thread_that_cannot_start_is_retried_too)
     schedule(first.target, first.loop);
 }
 
-static struct {
-    struct watcher watchers[3];
-    unsigned starting;
-} starters;
-
-/* Each start happens inside the previous one. When all three are starting, a fourth thread starts. */
-static void start_one_more(void)
+static void join_before(void)
 {
-    if (++starters.starting < 3) {
-        schedule(starters.watchers[starters.starting].target, starters.watchers[starters.starting].loop);
-        return;
-    }
-    threads.meanwhile = NULL;
-    atomic_store(&threads.none, false);
     schedule(joining.target, joining.loop);
-    assert_true(resolver_await_calls("name-0.example", 1));
-    atomic_store(&threads.none, true);
+    assert_int_equal(atomic_load(&threads.started), 0);
 }
 
-TEST(a_thread_takes_what_other_threads_were_to_take)
+TEST(a_thread_that_starts_starts_the_next)
 {
-    for (size_t i = 0; i < 3; i++) {
-        char name[] = "name-0.example";
+    struct watcher first;
 
-        name[5] = (char)('0' + i);
-        prepare(&starters.watchers[i], name);
-    }
+    prepare(&first, "hang.example");
     prepare(&joining, "other.example");
     finish();
     resolver_begin(usual);
-    starters.starting = 0;
     joining.calls = 0;
-    threads.meanwhile = start_one_more;
-    atomic_store(&threads.none, true);
-    schedule(starters.watchers[0].target, starters.watchers[0].loop);
-    atomic_store(&threads.none, false);
+    atomic_store(&threads.started, 0);
+    atomic_store(&threads.before, join_before);
+    schedule(first.target, first.loop);
     EXPECT_END(&joining, HERE);
-    watcher_stop(&joining);
-    for (size_t i = 0; i < 3; i++)
-        watcher_stop(&starters.watchers[i]);
+    assert_int_equal(atomic_load(&threads.started), 2);
+    resolver_release(NULL);
 }
 
 #define MANY_ADDRESSES 37 /* a count whose memory has a unique size */

@@ -770,7 +770,7 @@ static void make_two_hosts_directories(void)
     etc_write("/run/own/b/hosts", ELSEWHERE " v4only.test\n");
 }
 
-/* For example, a link to the directory of the current configuration. */
+/* For example, a link to the directory of the current configuration. It counts with the next change, at the latest. */
 TEST(a_symlink_on_the_way_to_hosts_may_change)
 {
     make_two_hosts_directories();
@@ -778,6 +778,7 @@ TEST(a_symlink_on_the_way_to_hosts_may_change)
     etc_link(ETC_HOSTS, "../run/own/current/hosts");
     begin_with_an_address_elsewhere();
     etc_link("/run/own/current", "/run/own/b");
+    etc_write("/etc/another", "# another\n");
     expect_elsewhere();
 }
 

@@ -16,13 +16,10 @@
 
 static _Atomic int64_t now_is; /* nanoseconds; used by the resolver threads too */
 static atomic_bool threads_fail, inotify_fails, watches_fail;
-static atomic_uint threads, instances; /* how many were created */
-static atomic_bool open_fails;         /* of resolv.conf */
+static atomic_bool open_fails; /* of resolv.conf */
 static pthread_t test_thread;
 static atomic_bool detains; /* stops the next resolver thread that has a result */
 static sem_t detained, released;
-static atomic_bool pauses; /* unused inotify instances stay open */
-static sem_t pause_over;
 
 /* The library uses CLOCK_BOOTTIME alone, which goes on while the machine sleeps. */
 WRAP(int, clock_gettime, clockid_t clock, struct timespec *now)
@@ -45,7 +42,6 @@ WRAP(int, timerfd_settime, int fd, int flags, const struct itimerspec *value, st
 
 WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {
-    atomic_fetch_add(&threads, 1);
     return threads_fail ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
 }
 
@@ -59,7 +55,6 @@ WRAP(int, open, const char *path, int flags, ...)
 
 WRAP(int, inotify_init1, int flags)
 {
-    atomic_fetch_add(&instances, 1);
     if (!inotify_fails)
         return __real_inotify_init1(flags);
     errno = EMFILE;
@@ -72,14 +67,6 @@ WRAP(int, inotify_add_watch, int fd, const char *path, uint32_t events)
         return __real_inotify_add_watch(fd, path, events);
     errno = ENOSPC;
     return -1;
-}
-
-WRAP(int, poll, struct pollfd *polled, nfds_t count, int milliseconds)
-{
-    if (count != 0 || pthread_equal(pthread_self(), test_thread) || !pauses)
-        return __real_poll(polled, count, milliseconds);
-    sem_wait(&pause_over);
-    return 0;
 }
 
 /* Called on a resolver thread that reports a result to a target. */
@@ -329,6 +316,22 @@ TEST(a_gateway_that_flaps_starts_few_look_ups)
     EXPECT_ADDRESSES(watcher.target, "198.51.100.8");
     assert_false(starts_at("moves.test", 306.299));
     assert_true(starts_at("moves.test", 306.3));
+}
+
+TEST(a_pending_name_follows_the_default_path_during_a_pause)
+{
+    begin();
+    (void)namespace_try_ip("-6 route delete default");
+    watcher_schedule(&watcher, expect_name("held.test"));
+    flap_gateway();
+    drive_at(0);
+    EXPECT(watcher.target, R, NamePending);
+    namespace_ip("route delete default");
+    drive_at(0.01);
+    EXPECT(watcher.target, 0, NamePending);
+    namespace_ip("route add default via 192.0.2.1");
+    drive_at(0.02);
+    EXPECT(watcher.target, R, NamePending);
 }
 
 /* Lets the look-up end that is in progress, if any. */
@@ -623,8 +626,8 @@ TEST(an_outdated_result_before_the_newer_one_is_dropped)
     EXPECT(watcher.target, R, None);
 }
 
-/* No thread drives the loop meanwhile. The second result has the same addresses in another order, and the flags do not
- * change. The first callback comes even so. */
+/* No thread drives the loop meanwhile. A file changes while the first result is being delivered: it is dropped, and the
+ * flags do not change. The first callback comes even so. */
 TEST(a_second_result_does_not_cancel_the_first_callback)
 {
     begin();
@@ -635,7 +638,6 @@ TEST(a_second_result_does_not_cancel_the_first_callback)
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
     etc_write(ETC_HOSTS, "# touched\n");
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
-    EXPECT(watcher.target, R, NamePending);
     sem_post(&released);
     names_await_result(watcher.target);
     assert_int_equal(names_queried("turns.test"), 2);
@@ -672,7 +674,20 @@ TEST(a_look_up_without_a_thread_is_retried)
     EXPECT(watcher.target, R, None);
 }
 
-TEST(without_inotify_each_refresh_reads_the_files)
+static unsigned count_inotify(void)
+{
+    unsigned count = 0;
+
+    for (int fd = 0; fd < 256; fd++) {
+        char file[32] = "";
+
+        (void)readlink(unit_text("/proc/self/fd/%d", fd), file, sizeof file - 1);
+        count += strcmp(file, "anon_inode:inotify") == 0;
+    }
+    return count;
+}
+
+static void begin_without_inotify(void)
 {
     begin_anew();
     inotify_fails = true;
@@ -680,16 +695,44 @@ TEST(without_inotify_each_refresh_reads_the_files)
     watcher_schedule(&watcher, expect_name("moves.test"));
     names_settle(&watcher);
     assert_int_equal(watcher.calls, 1);
+}
+
+TEST(without_inotify_the_files_are_read_every_2_seconds)
+{
+    begin_without_inotify();
+    drive_at(1);
     etc_write(ETC_HOSTS, "192.0.2.9 moves.test\n");
-    set_clock(299);
-    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
-    drive_at(300);
-    drive_at(300.1); /* no event says that the writer has closed the file */
+    drive_at(2.999);
+    assert_int_equal(watcher.calls, 1);
+    drive_at(3);
+    drive_at(3.1); /* no event says that the writer has closed the file */
     names_settle(&watcher);
     assert_int_equal(watcher.calls, 2);
     EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
-    watcher_stop(&watcher);
+}
+
+/* For example, another program had all instances of the user. */
+TEST(an_instance_that_was_refused_is_opened_later)
+{
+    begin_without_inotify();
     inotify_fails = false;
+    drive_at(2);
+    assert_int_equal(count_inotify(), 1);
+    etc_write(ETC_HOSTS, "192.0.2.9 moves.test\n");
+    drive_at(2);
+    names_settle(&watcher);
+    EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
+}
+
+TEST(without_a_thread_the_instance_is_closed_all_the_same)
+{
+    begin_anew();
+    resolve();
+    names_await_threads(0);
+    assert_int_equal(count_inotify(), 1);
+    threads_fail = true;
+    watcher_stop(&watcher);
+    assert_int_equal(count_inotify(), 0);
 }
 
 /* The servers change, and the library cannot read the new ones at first. When it can, it looks the name up again. */
@@ -719,6 +762,7 @@ TEST(without_watches_the_servers_of_the_network_are_read_again)
     watcher.calls = 0;
     etc_replace(ETC_RESOLV_CONF, "# none\n");
     drive_at(2);
+    drive_at(2.1); /* no event says that the file is whole */
     assert_int_equal(watcher.calls, 1);
     assert_true(SCNetworkReachabilityGetNetwork(watcher.target, &network, NULL, 0, 0));
     assert_int_equal(network.nameServerCount, 0);
@@ -728,48 +772,9 @@ TEST(without_watches_the_servers_of_the_network_are_read_again)
 
 /* ---- One after another ------------------------------------------------------------------------------------------ */
 
-static void begin_pause(void)
-{
-    begin_anew();
-    sem_init(&pause_over, 0, 0);
-    pauses = true;
-}
-
-static void end_pause(void)
-{
-    pauses = false;
-    sem_post(&pause_over);
-    names_await_no_thread();
-}
-
-TEST(a_later_target_takes_over_the_watches)
-{
-    begin_pause();
-    instances = 0;
-    for (int i = 0; i < 3; i++) {
-        resolve();
-        watcher_stop(&watcher);
-    }
-    assert_int_equal(instances, 1);
-    end_pause();
-}
-
-TEST(one_thread_closes_all_inotify_instances)
-{
-    begin_pause();
-    for (int i = 0; i < 3; i++) {
-        resolve();
-        names_await_threads(0);
-        threads = 0;
-        watcher_stop(&watcher);
-        assert_int_equal(threads, i == 0 ? 1 : 0);
-    }
-    end_pause();
-}
-
 TEST(a_change_while_nothing_is_watched_is_noticed)
 {
-    begin_pause();
+    begin_anew();
     resolve();
     watcher_stop(&watcher);
     etc_write(ETC_HOSTS, "192.0.2.9 v4only.test\n");
@@ -779,7 +784,6 @@ TEST(a_change_while_nothing_is_watched_is_noticed)
     names_settle(&watcher);
     EXPECT_ADDRESSES(watcher.target, "192.0.2.10");
     watcher_stop(&watcher);
-    end_pause();
 }
 
 static void expect_look_up(void)
@@ -787,13 +791,12 @@ static void expect_look_up(void)
     names_drive_until(&watcher, "v4only.test", names_queried("v4only.test") + 1);
     names_settle(&watcher);
     watcher_stop(&watcher);
-    end_pause();
 }
 
 /* A mount causes no event. */
 TEST(a_mount_while_nothing_is_watched_is_watched)
 {
-    begin_pause();
+    begin_anew();
     resolve();
     watcher_stop(&watcher);
     etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.2\noptions timeout:1 attempts:1\n");
@@ -806,7 +809,7 @@ TEST(a_mount_while_nothing_is_watched_is_watched)
 /* At first no watch is left. Later there are some. */
 TEST(a_later_target_is_notified_though_the_previous_was_not)
 {
-    begin_pause();
+    begin_anew();
     watches_fail = true;
     resolve();
     watcher_stop(&watcher);
@@ -816,17 +819,9 @@ TEST(a_later_target_is_notified_though_the_previous_was_not)
     expect_look_up();
 }
 
-/* Runs after a failed test too. */
-static void end_test(void)
-{
-    if (pauses)
-        end_pause();
-    names_end();
-}
-
 static void start(void)
 {
     test_thread = pthread_self();
 }
 
-UNIT(.start = start, .cleanup = end_test, .end = names_end_group)
+UNIT(.start = start, .cleanup = names_end, .end = names_end_group)
