@@ -272,7 +272,7 @@ static int local_failure(int error)
 
     if (error == EPERM || error == EACCES) /* by a sandbox */
         return NETLINK_DENIED;
-    return path_from_error(error, false, &path) ? kSCStatusReachabilityUnknown : error;
+    return error == EMSGSIZE || path_from_error(error, false, &path) ? kSCStatusReachabilityUnknown : error;
 }
 
 /* netlink_receive on the socket for requests. If only other processes fill its queue, messages were lost: -ENOBUFS. */
@@ -404,13 +404,12 @@ static int exchange_query(struct rtnetlink *rtnetlink, const struct route_reques
     return error;
 }
 
-int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+/* Sends one query, or takes its reply from the batch. */
+static int query_once(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     struct message reply;
     int error;
 
-    if (rtnetlink_is_udp(rtnetlink))
-        return rtnetlink->query_udp(rtnetlink, request, ret);
     if (rtnetlink->batch != NULL && query_batch_take(rtnetlink->batch, request, &reply))
         error = reply.kind == MESSAGE_ERROR ? reply.error : 0;
     else
@@ -422,5 +421,23 @@ int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *req
         return EIO;
     *ret = reply.route;
     return 0;
+}
+
+/* The kernel replies EMSGSIZE if the legs need more than 4 KiB: about 250 of IPv4, 130 of IPv6. One of them matched. */
+int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+{
+    struct route_request plain = *request;
+    int error;
+
+    if (rtnetlink_is_udp(rtnetlink))
+        return rtnetlink->query_udp(rtnetlink, request, ret);
+    error = query_once(rtnetlink, request, ret);
+    if (error != EMSGSIZE || !request->fib_match)
+        return error;
+    plain.fib_match = false;
+    error = query_once(rtnetlink, &plain, ret);
+    if (error == 0)
+        ret->hides_legs = true;
+    return error;
 }
 #endif

@@ -42,6 +42,10 @@ static void choose_hops(change *bits, unsigned family, struct writer_route *rout
         route->legs[1] = (struct writer_leg){ world_index(gateway_links[family][second]), gateways[family][second] };
         text_add(text, " nexthop via %s dev %s nexthop via %s dev %s", gateways[family][which], link,
                  gateways[family][second], gateway_links[family][second]);
+        if (random_take(bits, 4) == 0) {
+            route->leg_count = WRITER_LEGS;
+            text_add(text, " # these two %u times", WRITER_LEGS / 2);
+        }
         break;
     case 4:
         if (family == 0 && random_take(bits, 2) == 0) {
