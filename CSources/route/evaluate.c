@@ -93,8 +93,8 @@ static int query_witness(struct route_query *query, const struct address *witnes
 
 /* Few routes lead to the sample that is a global address, and none to the others, besides the default route or half of
  * one: that is sure enough for a route that a query returns. One that only a socket uses must lead to the other sample
- * of the first half, too. The global sample has a second witness, because a longer prefix can lead to the first one; for
- * IPv4, the last sample comes next. `sample`: the number of the one that was reached. Returns 0 or an errno. */
+ * of the first half, too. The global sample has a second witness, because a longer prefix can lead to the first one;
+ * for IPv4, the last sample must do. `sample`: the number of the one that was reached. Returns 0 or an errno. */
 static int confirm_default_route(struct route_query *query, size_t sample, bool by_socket, bool *ret)
 {
     static const struct address second = { AF_INET6, { 0x60, [15] = 1 } };
