@@ -13,8 +13,7 @@
 #include <link.h>
 #include <signal.h>
 
-#define SMALL_STACK (256 * 1024)        /* the resolver uses less than 100 KiB */
-#define STACK_STEP  ((size_t)64 * 1024) /* at least a page */
+#define SMALL_STACK (256 * 1024) /* the resolver uses less than 100 KiB */
 
 atomic_uint process_current_era = 1;
 
@@ -146,6 +145,6 @@ int process_start_small_thread(void *(*run)(void *argument), void *argument)
     size_t stack = SMALL_STACK;
 
     (void)dl_iterate_phdr(add_thread_locals, &stack);
-    return start_thread(run, argument, (stack + STACK_STEP - 1) & ~(STACK_STEP - 1), NULL);
+    return start_thread(run, argument, (stack + 0xffff) & ~(size_t)0xffff, NULL);
 }
 #endif

@@ -404,40 +404,35 @@ static int exchange_query(struct rtnetlink *rtnetlink, const struct route_reques
     return error;
 }
 
-/* Sends one query, or takes its reply from the batch. */
-static int query_once(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+/* The kernel replies EMSGSIZE if the legs need more than 4 KiB: about 250 of IPv4, 130 of IPv6. One of them matched. */
+static int query_without_legs(struct rtnetlink *rtnetlink, struct route_request request, struct route *ret)
+{
+    int error;
+
+    request.fib_match = false;
+    error = rtnetlink_query(rtnetlink, &request, ret);
+    if (error == 0)
+        ret->hides_legs = true;
+    return error;
+}
+
+int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     struct message reply;
     int error;
 
+    if (rtnetlink_is_udp(rtnetlink))
+        return rtnetlink->query_udp(rtnetlink, request, ret);
     if (rtnetlink->batch != NULL && query_batch_take(rtnetlink->batch, request, &reply))
         error = reply.kind == MESSAGE_ERROR ? reply.error : 0;
     else
         error = exchange_query(rtnetlink, request, &reply);
     probe_query(request->destination.family, request->oif, error);
     if (error != 0)
-        return error;
+        return error == EMSGSIZE && request->fib_match ? query_without_legs(rtnetlink, *request, ret) : error;
     if (reply.kind != MESSAGE_ROUTE)
         return EIO;
     *ret = reply.route;
     return 0;
-}
-
-/* The kernel replies EMSGSIZE if the legs need more than 4 KiB: about 250 of IPv4, 130 of IPv6. One of them matched. */
-int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
-{
-    struct route_request plain = *request;
-    int error;
-
-    if (rtnetlink_is_udp(rtnetlink))
-        return rtnetlink->query_udp(rtnetlink, request, ret);
-    error = query_once(rtnetlink, request, ret);
-    if (error != EMSGSIZE || !request->fib_match)
-        return error;
-    plain.fib_match = false;
-    error = query_once(rtnetlink, &plain, ret);
-    if (error == 0)
-        ret->hides_legs = true;
-    return error;
 }
 #endif

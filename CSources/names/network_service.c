@@ -313,7 +313,8 @@ static void update_deadline(struct network_service *self, int64_t now)
         deadline = clock_earlier(deadline, now + SERVERS_RETRY);
     if (!self->files.is_watched && self->network_users > 0)
         deadline = clock_earlier(deadline, now + FILES_INTERVAL);
-    self->service.source.deadline = self->files.due != NEVER ? self->files.due : deadline;
+    runloop_set_deadline_locked(self->service.loop, &self->service.source,
+                                self->files.due != NEVER ? self->files.due : deadline);
     runloop_unlock(self->service.loop);
 }
 
@@ -416,6 +417,7 @@ static struct service *remove_user_locked(void *info)
 }
 
 static const struct service_type network_service_type = { .size = sizeof(struct network_service),
+                                                          .number = 2,
                                                           .open = network_service_open,
                                                           .add_locked = add_user_locked,
                                                           .remove_locked = remove_user_locked,
@@ -487,7 +489,7 @@ void network_service_set_deadline(SCRunLoopRef loop, struct name_watch *name_wat
     self = name_watch->of.service;
     if (self != NULL) {
         heap_set(&self->deadlines, &name_watch->deadline, deadline);
-        if (deadline < self->service.source.deadline)
+        if (deadline < self->service.source.timer.deadline)
             runloop_source_due_locked(loop, &self->service.source);
     }
     runloop_unlock(loop);
