@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 
 #define SMALL_STACK (256 * 1024) /* the resolver uses less than 100 KiB */
@@ -129,11 +130,21 @@ int process_start_thread(void *(*run)(void *argument), void *argument, pthread_t
     return start_thread(run, argument, 0, ret);
 }
 
-/* The variables of each thread are on its stack, and a program can have more of them than there is room for. */
+static int add_thread_locals(struct dl_phdr_info *object, size_t size, void *ret_bytes)
+{
+    (void)size;
+    for (size_t i = 0; i < object->dlpi_phnum; i++)
+        if (object->dlpi_phdr[i].p_type == PT_TLS)
+            *(size_t *)ret_bytes += object->dlpi_phdr[i].p_memsz + object->dlpi_phdr[i].p_align;
+    return 0;
+}
+
+/* glibc puts the variables of each thread onto its stack. A private symbol (__pthread_get_minstack) has their size. */
 int process_start_small_thread(void *(*run)(void *argument), void *argument)
 {
-    const int error = start_thread(run, argument, SMALL_STACK, NULL);
+    size_t stack = SMALL_STACK;
 
-    return error == EINVAL ? start_thread(run, argument, 0, NULL) : error;
+    (void)dl_iterate_phdr(add_thread_locals, &stack);
+    return start_thread(run, argument, (stack + 0xffff) & ~(size_t)0xffff, NULL);
 }
 #endif

@@ -261,9 +261,12 @@ static bool read_routes(struct netlink *netlink, void *buffer, bool (*visit)(voi
     return true;
 }
 
+/* The kernel ends a dump, without an error, at a route whose legs do not fit into a datagram. The first one has a page,
+ * unless the socket has received into a larger buffer: the reply to an empty request. */
 int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *what,
                       bool (*visit)(void *info, const struct route *route), void *info, enum first_routes_end *ret)
 {
+    const struct nlmsghdr empty = { sizeof empty, NLMSG_NOOP, NLM_F_REQUEST | NLM_F_ACK, 0, 0 };
     const unsigned group = what->family == AF_INET6 ? RTNLGRP_IPV6_ROUTE : RTNLGRP_IPV4_ROUTE;
     enum first_routes_end end = FIRST_ROUTES_MORE;
     unsigned left = what->datagrams;
@@ -276,6 +279,9 @@ int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *wh
         return error;
     if (what->table != RT_TABLE_UNSPEC)
         error = netlink_set_strict(&netlink, true);
+    if (error == 0)
+        error = netlink_send(&netlink, &empty, sizeof empty);
+    (void)netlink_receive(&netlink, rtnetlink->buffer, NETLINK_BUFFER_SIZE);
     (void)message_put_table_dump(request, what->family, what->table);
     ((struct nlmsghdr *)request)->nlmsg_seq = ++netlink.sequence;
     if (error == 0)

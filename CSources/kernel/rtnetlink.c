@@ -284,7 +284,7 @@ static int local_failure(int error)
 
     if (error == EPERM || error == EACCES) /* by a sandbox */
         return NETLINK_DENIED;
-    return path_from_error(error, false, &path) ? kSCStatusReachabilityUnknown : error;
+    return error == EMSGSIZE || path_from_error(error, false, &path) ? kSCStatusReachabilityUnknown : error;
 }
 
 /* netlink_receive on the socket for requests. If only other processes fill its queue, messages were lost: -ENOBUFS. */
@@ -416,6 +416,18 @@ static int exchange_query(struct rtnetlink *rtnetlink, const struct route_reques
     return error;
 }
 
+/* The kernel replies EMSGSIZE if the legs need more than 4 KiB: about 250 of IPv4, 130 of IPv6. One of them matched. */
+static int query_without_legs(struct rtnetlink *rtnetlink, struct route_request request, struct route *ret)
+{
+    int error;
+
+    request.fib_match = false;
+    error = rtnetlink_query(rtnetlink, &request, ret);
+    if (error == 0)
+        ret->hides_legs = true;
+    return error;
+}
+
 int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     struct message reply;
@@ -429,7 +441,7 @@ int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *req
         error = exchange_query(rtnetlink, request, &reply);
     probe_query(request->destination.family, request->oif, error);
     if (error != 0)
-        return error;
+        return error == EMSGSIZE && request->fib_match ? query_without_legs(rtnetlink, *request, ret) : error;
     if (reply.kind != MESSAGE_ROUTE)
         return EIO;
     *ret = reply.route;

@@ -146,7 +146,8 @@ int rtnetlink_link_index(struct rtnetlink *rtnetlink, const char *name, uint32_t
 void rtnetlink_set_barrier(struct rtnetlink *rtnetlink);
 
 /* Queries a route. Returns 0 and the route, valid until the next call on the same structure, or an errno: the kernel's
- * reply, or a failure to query (path_from_error distinguishes them). */
+ * reply, or a failure to query (path_from_error distinguishes them). For a route with too many legs for one reply,
+ * RTM_F_FIB_MATCH returns the way that a packet takes, and sets `hides_legs`. */
 int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 
 /* Sends queries ahead: the calls of rtnetlink_query with these requests need no system call then, until

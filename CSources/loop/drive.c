@@ -39,11 +39,7 @@ static bool is_ours(const struct run *run)
 
 static bool has_work_locked(SCRunLoopRef loop)
 {
-    bool due = !list_is_empty(&loop->jobs);
-
-    list_for_each(node, &loop->sources)
-        due = due || container_of(node, struct source, node)->due;
-    return due;
+    return !list_is_empty(&loop->jobs) || !list_is_empty(&loop->due) || !list_is_empty(&loop->ready);
 }
 
 /* Whether changes end SCRunLoopPerform. Before the first SCRunLoopCopyNextChange, each change ends it only once: a
@@ -53,24 +49,41 @@ static bool has_news_locked(SCRunLoopRef loop)
     return !list_is_empty(&loop->changes) && (loop->fetches || loop->news);
 }
 
-/* Another thread may have removed the source of an event, so it is looked up in the list. */
-static void note_event_locked(SCRunLoopRef loop, const void *pointer)
+/* Another thread may have removed the source of an event. */
+static void note_event_locked(SCRunLoopRef loop, uint64_t key)
 {
+    struct source *source;
     uint64_t value;
 
-    if (pointer == &loop->wake) {
+    if (key == (uintptr_t)&loop->wake) {
         loop->signalled = false;
         (void)!read(loop->wake.fd, &value, sizeof value);
-    } else if (pointer == &loop->timer) {
+    } else if (key == (uintptr_t)&loop->timer) {
         (void)!read(loop->timer.fd, &value, sizeof value);
         loop->armed = NEVER;
+    } else if ((source = runloop_find_source_locked(loop, key)) != NULL) {
+        source->readable = true;
+        runloop_source_due_locked(loop, source);
     }
-    list_for_each(node, &loop->sources) {
-        struct source *source = container_of(node, struct source, node);
+}
 
-        if (pointer == source)
-            source->due = source->readable = true;
+/* Makes the sources ready that run in this pass. A nested pass also runs those that are left of the outer one. */
+static void choose_sources_locked(SCRunLoopRef loop, bool all)
+{
+    const int64_t now = clock_now();
+    struct list *queued;
+
+    while (heap_nearest(&loop->deadlines) <= now) {
+        struct source *source = container_of(heap_first(&loop->deadlines), struct source, timer);
+
+        runloop_set_deadline_locked(loop, source, NEVER);
+        runloop_source_due_locked(loop, source);
     }
+    if (all)
+        list_for_each(node, &loop->sources)
+            runloop_source_due_locked(loop, container_of(node, struct source, node));
+    while ((queued = list_pop(&loop->due)) != NULL)
+        list_append(&loop->ready, queued);
 }
 
 /* Waits, and makes the sources ready that will run in this pass: all, if the process has another user. If that changes
@@ -80,7 +93,7 @@ static void wait_for_work(struct run *run)
     SCRunLoopRef loop = run->loop;
     const uid_t user = process_user();
     struct epoll_event events[16];
-    int64_t until = run->until, now;
+    int64_t until = run->until;
     int timeout = -1, count;
     bool all;
 
@@ -100,18 +113,10 @@ static void wait_for_work(struct run *run)
     count = epoll_wait(loop->epoll.fd, events, 16, timeout);
     if (count < 0 && errno != EINTR)
         run->error = errno;
-    now = clock_now();
     runloop_lock(loop);
     for (int i = 0; i < count; i++)
-        note_event_locked(loop, events[i].data.ptr);
-    list_for_each(node, &loop->sources) {
-        struct source *source = container_of(node, struct source, node);
-
-        source->ready = all || source->due || source->deadline <= now;
-        source->due = false;
-        if (source->deadline <= now)
-            source->deadline = NEVER;
-    }
+        note_event_locked(loop, events[i].data.u64);
+    choose_sources_locked(loop, all);
     runloop_unlock(loop);
 }
 
@@ -141,21 +146,14 @@ static bool run_jobs(struct run *run)
 /* Returns the next source that is ready, with a reference. */
 static struct source *next_source(SCRunLoopRef loop)
 {
-    struct source *next = NULL;
+    struct list *queued;
 
     runloop_lock(loop);
-    list_for_each(node, &loop->sources) {
-        struct source *source = container_of(node, struct source, node);
-
-        if (!source->ready)
-            continue;
-        source->ready = false;
-        counted_retain(&source->counted);
-        next = source;
-        break;
-    }
+    queued = list_pop(&loop->ready);
+    if (queued != NULL)
+        counted_retain(&container_of(queued, struct source, queued)->counted);
     runloop_unlock(loop);
-    return next;
+    return queued == NULL ? NULL : container_of(queued, struct source, queued);
 }
 
 /* Runs a source until all its work is done, with the jobs between its parts. After a callback that ends the run, it is
@@ -173,13 +171,15 @@ static bool run_source(struct run *run, struct source *source)
         if (error != RUNLOOP_MORE)
             return true;
         runloop_lock(loop);
-        source->due = true;
+        runloop_source_due_locked(loop, source);
         runloop_unlock(loop);
         if (!run_jobs(run))
             return false;
         runloop_lock(loop);
-        goes_on = source->due && !(run->one_source && run->callbacks > 0); /* a nested run may have finished it */
-        source->due = source->due && !goes_on;
+        goes_on = !list_is_empty(&source->queued) && /* a nested run may have finished it, or it was removed */
+                  !(run->one_source && run->callbacks > 0);
+        if (goes_on)
+            list_remove(&source->queued);
         runloop_unlock(loop);
     }
     return true;
@@ -360,7 +360,7 @@ static SCRunLoopRunResult run_own_loop(int64_t until, bool one_source)
     run.result = has_members(loop) ? 0 : kSCRunLoopRunFinished;
     if (atomic_exchange(&loop->stopped, false)) {
         runloop_lock(loop);
-        note_event_locked(loop, &loop->wake); /* Stop's signal */
+        note_event_locked(loop, (uintptr_t)&loop->wake); /* Stop's signal */
         runloop_unlock(loop);
         run.result = kSCRunLoopRunStopped;
     }

@@ -42,9 +42,9 @@ bool runloop_mode_is_valid(SCRunLoopMode mode)
 
 /* ---- Creation and release --------------------------------------------------------------------------------------- */
 
-static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, void *pointer)
+static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, uint64_t key)
 {
-    struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
+    struct epoll_event event = { .events = EPOLLIN, .data = { .u64 = key } };
 
     if (epoll_ctl(loop->epoll.fd, EPOLL_CTL_ADD, descriptor->fd, &event) == 0 || errno == EEXIST)
         return 0;
@@ -80,9 +80,9 @@ static int open_descriptors(SCRunLoopRef loop)
     if (error == 0)
         error = descriptor_adopt(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
     if (error == 0)
-        error = epoll_add(loop, &loop->wake, &loop->wake);
+        error = epoll_add(loop, &loop->wake, (uintptr_t)&loop->wake);
     if (error == 0)
-        error = epoll_add(loop, &loop->timer, &loop->timer);
+        error = epoll_add(loop, &loop->timer, (uintptr_t)&loop->timer);
     if (error != 0)
         close_descriptors(loop);
     return error;
@@ -104,6 +104,8 @@ SCRunLoopRef SCRunLoopCreate(void)
     loop->era = process_era();
     counted_init(&loop->counted, runloop_free);
     list_init(&loop->sources);
+    list_init(&loop->due);
+    list_init(&loop->ready);
     list_init(&loop->jobs);
     list_init(&loop->changes);
     list_init(&loop->members);
@@ -239,11 +241,9 @@ void runloop_signal_locked(SCRunLoopRef loop)
 
 int64_t runloop_arm_timer_locked(SCRunLoopRef loop)
 {
+    const int64_t nearest = heap_nearest(&loop->deadlines);
     struct itimerspec timer = { 0 };
-    int64_t nearest = NEVER;
 
-    list_for_each(node, &loop->sources)
-        nearest = clock_earlier(nearest, container_of(node, struct source, node)->deadline);
     if (nearest == loop->armed)
         return NEVER;
     if (nearest != NEVER) {
@@ -271,7 +271,15 @@ int runloop_watch_locked(SCRunLoopRef loop, struct source *source)
 {
     if (source->descriptor == NULL || !descriptor_is_open(source->descriptor))
         return 0;
-    return epoll_add(loop, source->descriptor, source);
+    return epoll_add(loop, source->descriptor, source->named.key);
+}
+
+void source_init(struct source *source, uint64_t key)
+{
+    list_init(&source->node);
+    list_init(&source->queued);
+    heap_node_init(&source->timer);
+    source->named.key = key;
 }
 
 int runloop_add_source_locked(SCRunLoopRef loop, struct source *source)
@@ -281,6 +289,7 @@ int runloop_add_source_locked(SCRunLoopRef loop, struct source *source)
     if (error != 0)
         return error;
     counted_retain(&source->counted);
+    tree_add(&loop->named, &source->named);
     list_append(&loop->sources, &source->node);
     return 0;
 }
@@ -290,26 +299,32 @@ void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source)
     if (list_is_empty(&source->node))
         return;
     runloop_unwatch_locked(loop, source);
+    runloop_set_deadline_locked(loop, source, NEVER);
+    tree_remove(&loop->named, &source->named);
+    list_remove(&source->queued);
     list_remove(&source->node);
     counted_release(&source->counted);
 }
 
 void runloop_source_due_locked(SCRunLoopRef loop, struct source *source)
 {
-    source->due = true;
+    if (list_is_empty(&source->node) || !list_is_empty(&source->queued))
+        return;
+    list_append(&loop->due, &source->queued);
     runloop_signal_locked(loop);
 }
 
-struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(const struct source *, const void *),
-                                          const void *key)
+void runloop_set_deadline_locked(SCRunLoopRef loop, struct source *source, int64_t deadline)
 {
-    list_for_each(node, &loop->sources) {
-        struct source *source = container_of(node, struct source, node);
+    if (!list_is_empty(&source->node))
+        heap_set(&loop->deadlines, &source->timer, deadline);
+}
 
-        if (matches(source, key))
-            return source;
-    }
-    return NULL;
+struct source *runloop_find_source_locked(SCRunLoopRef loop, uint64_t key)
+{
+    struct tree_node *node = *tree_place(&loop->named, key);
+
+    return node == NULL ? NULL : container_of(node, struct source, named);
 }
 
 /* ---- Members ---------------------------------------------------------------------------------------------------- */

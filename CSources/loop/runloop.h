@@ -17,18 +17,19 @@
 #include <reachability/reachability.h>
 
 #include "base/counted.h"
-#include "base/list.h"
+#include "base/heap.h"
 #include "base/process.h"
+#include "base/tree.h"
 
-/* When a descriptor is readable, the deadline has passed, `due` is set, or the process has another user, the thread
- * that drives the loop calls `run`, without the lock. */
+/* When a descriptor is readable, the deadline has passed, the source is due, or the process has another user, the
+ * thread that drives the loop calls `run`, without the lock. No pass looks at the others. */
 struct source {
-    struct list node;
+    struct list node;       /* of the loop's sources */
+    struct list queued;     /* of those that run in the next pass (`due`), or that still run in this one (`ready`) */
+    struct tree_node named; /* in the epoll set, too: a key can be of a source that was removed */
+    struct heap_node timer; /* the deadline */
     struct counted counted;
     const struct descriptor *descriptor; /* in the loop's epoll set, if it is open; NULL: none */
-    int64_t deadline;                    /* of clock_now, or NEVER */
-    bool due;                            /* runs in the next pass */
-    bool ready;                          /* runs in the current pass */
     bool readable;                       /* the descriptor, in the current pass */
     /* Returns 0 or an errno; RUNLOOP_MORE: it has done a part of its work, and runs again after the jobs that it has
      * queued. */
@@ -57,7 +58,9 @@ struct SCRunLoop {
     struct counted counted;
     pthread_mutex_t lock;
     struct descriptor epoll, wake, timer; /* an eventfd, and a timerfd for the nearest deadline of all sources */
-    struct list sources, jobs, changes, members;
+    struct list sources, due, ready, jobs, changes, members;
+    struct tree_node *named;
+    struct heap deadlines;
     int64_t armed;  /* the deadline that the timerfd is set to */
     uid_t user;     /* process_user() of the last pass */
     unsigned depth; /* of nested runs; 0: no thread drives the loop */
@@ -93,6 +96,9 @@ static inline void runloop_unlock(SCRunLoopRef loop)
 
 /* ---- Sources */
 
+/* Initializes a source that is on no loop. `key`: an address that stands for no other source of the loop. */
+void source_init(struct source *source, uint64_t key);
+
 /* Adds a source to the loop, which takes a reference. Returns 0 or an errno. */
 int runloop_add_source_locked(SCRunLoopRef loop, struct source *source);
 void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
@@ -101,12 +107,12 @@ void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
 void runloop_unwatch_locked(SCRunLoopRef loop, const struct source *source);
 int runloop_watch_locked(SCRunLoopRef loop, struct source *source);
 
-/* Makes a source run in the next pass. */
+/* Makes a source run in the next pass, or at a time of clock_now (NEVER: not). Does nothing if it is on no loop. */
 void runloop_source_due_locked(SCRunLoopRef loop, struct source *source);
+void runloop_set_deadline_locked(SCRunLoopRef loop, struct source *source, int64_t deadline);
 
-/* Returns the first source that matches, or NULL. */
-struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(const struct source *, const void *),
-                                          const void *key);
+/* Returns the source with this key, or NULL. */
+struct source *runloop_find_source_locked(SCRunLoopRef loop, uint64_t key);
 
 /* process_user() when the current pass began, for sources that run. */
 static inline uid_t runloop_user(SCRunLoopRef loop)

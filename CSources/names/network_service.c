@@ -252,7 +252,8 @@ static void update_deadline(struct network_service *self, int64_t now)
         deadline = clock_earlier(deadline, now + FILES_INTERVAL);
     runloop_lock(self->service.loop);
     deadline = clock_earlier(deadline, heap_nearest(&self->deadlines));
-    self->service.source.deadline = self->files.due != NEVER ? self->files.due : deadline;
+    runloop_set_deadline_locked(self->service.loop, &self->service.source,
+                                self->files.due != NEVER ? self->files.due : deadline);
     runloop_unlock(self->service.loop);
 }
 
@@ -360,6 +361,7 @@ static struct service *remove_user_locked(void *info)
 }
 
 static const struct service_type network_service_type = { .size = sizeof(struct network_service),
+                                                          .number = 2,
                                                           .open = network_service_open,
                                                           .add_locked = add_user_locked,
                                                           .remove_locked = remove_user_locked,
@@ -399,7 +401,7 @@ void network_service_set_deadline(SCRunLoopRef loop, struct network_user *user, 
     self = user->service;
     if (self != NULL) {
         heap_set(&self->deadlines, &user->deadline, deadline);
-        if (deadline < self->service.source.deadline)
+        if (deadline < self->service.source.timer.deadline)
             runloop_source_due_locked(loop, &self->service.source);
     }
     runloop_unlock(loop);

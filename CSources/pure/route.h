@@ -52,6 +52,7 @@ struct route {
     uint32_t table, oif, mtu, metric;
     bool gone, replaces; /* a message: it was deleted; it has replaced another one */
     bool has_gateway;
+    bool hides_legs;         /* they do not fit into a reply. The prefix is the address alone */
     bool has_nexthop_object; /* several routes can share it: see route_may_be_another */
     struct address destination, gateway, source;
     uint32_t expires; /* USER_HZ ticks; 0: never */

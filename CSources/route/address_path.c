@@ -91,7 +91,7 @@ static uint32_t leg_oif(const struct route_query *query, const struct route *rou
     struct route copy = *route;
     struct route_leg leg;
 
-    while (route_next_leg(&copy, &leg))
+    while (query->request.oif != 0 && route_next_leg(&copy, &leg))
         if (leg.oif == query->request.oif)
             return leg.oif;
     return 0;
@@ -103,12 +103,12 @@ static struct route_legs read_legs(struct route_query *query, struct route *rout
     struct route_legs legs = { 0 };
     struct route_leg leg;
 
-    while (route_next_leg(route, &leg)) {
+    while (legs.count < LEG_LIMIT && route_next_leg(route, &leg)) {
         const bool dead = (leg.flags & RTNH_F_DEAD) != 0;
 
         if (oif != 0 && leg.oif != oif)
             continue;
-        if (legs.count < LEG_LIMIT && leg_is_usable(query, &leg))
+        if (leg_is_usable(query, &leg))
             legs.usable[legs.count++] = leg;
         else if (legs.unusable.oif == 0 || ((legs.unusable.flags & RTNH_F_DEAD) != 0 && !dead))
             legs.unusable = leg;

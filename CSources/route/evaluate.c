@@ -42,7 +42,7 @@ static bool has_known_prefix(const struct route *route, const struct address *de
 {
     const struct address first = address_truncate(destination, route->prefix_length);
 
-    return route->prefix_length != ROUTE_QUERY_PREFIX_UNKNOWN &&
+    return route->prefix_length != ROUTE_QUERY_PREFIX_UNKNOWN && !route->hides_legs &&
            (!route_may_be_another(route) || address_equal(&first, &route->destination));
 }
 
@@ -93,8 +93,8 @@ static int query_witness(struct route_query *query, const struct address *witnes
 
 /* Few routes lead to the sample that is a global address, and none to the others, besides the default route or half of
  * one: that is sure enough for a route that a query returns. One that only a socket uses must lead to the other sample
- * of the first half, too. The global sample has a second witness, because a longer prefix can lead to the first one.
- * IPv6 alone has such routes. `sample`: the number of the one that was reached. Returns 0 or an errno. */
+ * of the first half, too. The global sample has a second witness, because a longer prefix can lead to the first one;
+ * for IPv4, the last sample must do. `sample`: the number of the one that was reached. Returns 0 or an errno. */
 static int confirm_default_route(struct route_query *query, size_t sample, bool by_socket, bool *ret)
 {
     static const struct address second = { AF_INET6, { 0x60, [15] = 1 } };
@@ -102,7 +102,7 @@ static int confirm_default_route(struct route_query *query, size_t sample, bool 
     int error;
 
     *ret = !by_socket && sample != SAMPLE_GLOBAL;
-    if (*ret || sample == SAMPLES - 1)
+    if (*ret || sample == SAMPLES - 1 || query->request.destination.family == AF_INET)
         return 0;
     error = query_witness(query, &samples_ipv6[other], ret);
     return error == 0 && !*ret && !by_socket ? query_witness(query, &second, ret) : error;

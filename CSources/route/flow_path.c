@@ -73,14 +73,14 @@ static enum holder find_holder(struct route_query *query, uint32_t index)
 
 /* ---- Legs ------------------------------------------------------------------------------------------------------- */
 
-/* Whether a route has legs over both interfaces. A nexthop object that hides its legs may have them. */
+/* Whether a route has legs over both interfaces. One that hides its legs may have them, as a nexthop object may. */
 static bool has_both_legs(struct route *route, uint32_t a, uint32_t b)
 {
     bool has_a = false, has_b = false;
     struct route_leg leg;
 
     if (route->legs == NULL)
-        return route->oif == 0;
+        return route->oif == 0 || route->hides_legs;
     while (route_next_leg(route, &leg)) {
         has_a = has_a || leg.oif == a;
         has_b = has_b || leg.oif == b;

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/list.h"
 #include "base/netns_handle.h"
+#include "base/tree.h"
 #include "route/shared_socket.h"
 
 struct netns {
-    struct list node;
+    struct tree_node node;
     unsigned era;        /* process_era of its creation */
     unsigned references; /* under process_lock */
     struct netns_handle handle;
@@ -27,10 +27,16 @@ struct netns {
     struct shared_socket shared_socket;
 };
 
-static struct list netns_registry = { &netns_registry, &netns_registry }; /* under process_lock */
-static unsigned registry_era; /* a fork's child starts with an empty registry */
+static struct tree_node *netns_registry; /* under process_lock */
+static unsigned registry_era;            /* a fork's child starts with an empty registry */
 
 /* ---- Registry --------------------------------------------------------------------------------------------------- */
+
+/* Both numbers have 32 bits. */
+static uint64_t netns_key(struct netns_id id)
+{
+    return (uint64_t)id.device << 32 ^ id.inode;
+}
 
 static void netns_free(struct netns *netns)
 {
@@ -46,7 +52,7 @@ static int netns_create(struct netns_id id, struct netns **ret)
 
     if (netns == NULL)
         return ENOMEM;
-    list_init(&netns->node);
+    netns->node.key = netns_key(id);
     netns->era = process_era();
     netns->references = 1;
     netns->handle.descriptor = DESCRIPTOR_CLOSED;
@@ -70,23 +76,19 @@ static int netns_create(struct netns_id id, struct netns **ret)
 static struct netns *find_or_register(struct netns_id id, struct netns *fresh)
 {
     struct netns *found = NULL;
+    struct tree_node *node;
 
     process_lock();
     if (registry_era != process_era()) {
-        list_init(&netns_registry);
+        netns_registry = NULL;
         registry_era = process_era();
     }
-    list_for_each(node, &netns_registry) {
-        struct netns *netns = container_of(node, struct netns, node);
-
-        if (netns_id_equal(netns->handle.id, id)) {
-            netns->references++;
-            found = netns;
-            break;
-        }
-    }
-    if (found == NULL && fresh != NULL) {
-        list_append(&netns_registry, &fresh->node);
+    node = *tree_place(&netns_registry, netns_key(id));
+    if (node != NULL) {
+        found = container_of(node, struct netns, node);
+        found->references++;
+    } else if (fresh != NULL) {
+        tree_add(&netns_registry, &fresh->node);
         found = fresh;
     }
     process_unlock();
@@ -133,7 +135,7 @@ void netns_release(struct netns *netns)
     process_lock();
     last = --netns->references == 0;
     if (last && netns->era == process_era())
-        list_remove(&netns->node);
+        tree_remove(&netns_registry, &netns->node);
     process_unlock();
     if (last)
         netns_free(netns);

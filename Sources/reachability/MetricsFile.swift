@@ -33,10 +33,11 @@ final class MetricsFile {
         StandardError.write(reason.message.escaped)
     }
 
-    /// A reader sees the old file or the new one. The name does not end in `.prom`, so the collector ignores it.
+    /// A reader sees the old file or the new one. The name does not end in `.prom`, so the collector ignores it. Who else
+    /// may write to the folder cannot have put a link to another file there.
     private func replaceFile() -> Int32 {
-        let temporary = "\(path).\(getpid())"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        let temporary = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16))"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         if descriptor < 0 { return errno }
         var error = writeAll(text, to: descriptor)
         if close(descriptor) != 0 && error == 0 { error = errno }

@@ -62,6 +62,20 @@ final class TextfileTests {
         #expect(stat(path, &status) == 0 && status.st_mode & 0o044 == 0o044)
     }
 
+    @Test("A link to another file where the temporary file might be changes nothing")
+    func link() async throws {
+        let namespace = try await Namespace(.gateway)
+        let watching = try namespace.start("watch", "--textfile", path, "192.0.2.1")
+        _ = try await until(line: #"reachability_changes_total{target="192.0.2.1"} 0"#)
+        let other = folder + "/other"
+        try "mine".write(toFile: other, atomically: false, encoding: .utf8)
+        try FileManager.default.linkItem(atPath: other, toPath: "\(path).\(watching.identifier)")
+        try await namespace.ip("route delete default")
+        _ = try await until(line: #"reachability_changes_total{target="192.0.2.1"} 1"#)
+        #expect(try String(contentsOfFile: other, encoding: .utf8) == "mine")
+        try await watching.stop()
+    }
+
     @Test("Without a change the file is written again, and the time grows")
     func interval() async throws {
         let watching = try await Namespace(.subnet).start("watch", "--quiet", "--textfile", path, "192.0.2.1")

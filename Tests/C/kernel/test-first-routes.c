@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The first routes of a table: no long one is read to its end, and the socket for requests can be used again. */
+#include <linux/rtnetlink.h>
+
 #include "kernel/dumps.h"
 #include "route/netns.h"
 #include "support/test.h"
@@ -77,4 +79,34 @@ TEST(a_long_table_is_not_read_to_its_end)
 {
     add_routes(MANY);
     expect_two_routes();
+}
+
+static bool count_all(void *info, const struct route *route)
+{
+    (void)route;
+    ++*(unsigned *)info;
+    return true;
+}
+
+/* The kernel ends a dump without an error at a route that does not fit. */
+TEST(a_route_with_many_legs_does_not_end_a_table)
+{
+    const struct first_routes what = { .family = AF_INET, .table = RT_TABLE_DEFAULT, .datagrams = 8 };
+    const struct writer_leg leg = { writer_index("a"), "192.0.2.1" };
+    const struct writer_route route = {
+        .prefix = "198.51.100.0/24", .table = RT_TABLE_DEFAULT, .legs = { leg, leg }, .leg_count = WRITER_LEGS
+    };
+    struct writer writer;
+    unsigned count = 0;
+    enum first_routes_end how;
+
+    assert_true(default_table_is_empty(&rtnetlink));
+    unit_check(writer_open(&writer), "writer_open");
+    unit_check(writer_route(&writer, WRITER_ADD, &route), route.prefix);
+    namespace_ip("route add 198.51.101.0/24 via 192.0.2.1 table default");
+    writer_close(&writer);
+    assert_int_equal(first_routes_read(&rtnetlink, &what, count_all, &count, &how), 0);
+    assert_int_equal(how, FIRST_ROUTES_ALL);
+    assert_int_equal(count, 2);
+    assert_false(default_table_is_empty(&rtnetlink));
 }

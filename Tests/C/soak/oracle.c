@@ -34,6 +34,7 @@ struct reply {
     size_t leg_count;
     uint8_t first[16]; /* of the prefix */
     bool nexthop;      /* an object that IPv6 routes can share: then the route may be another one */
+    bool hides_legs;   /* the reply to a plain query: with the legs, it would be too long */
 };
 
 struct query {
@@ -102,6 +103,16 @@ static struct reply read_reply(const struct nlmsghdr *header)
     return reply;
 }
 
+static struct reply query_kernel(const struct query *query);
+
+static struct reply query_without_legs(struct query query)
+{
+    query.fib_match = false;
+    struct reply reply = query_kernel(&query);
+    reply.hides_legs = true;
+    return reply;
+}
+
 static struct reply query_kernel(const struct query *query)
 {
     _Alignas(struct nlmsghdr) char bytes[8192];
@@ -129,7 +140,8 @@ static struct reply query_kernel(const struct query *query)
     do
         assert_true(recv(oracle_fd, bytes, sizeof bytes, 0) > 0);
     while (header->nlmsg_seq != sequence);
-    return read_reply(header);
+    struct reply reply = read_reply(header);
+    return query->fib_match && reply.error == EMSGSIZE ? query_without_legs(*query) : reply;
 }
 
 /* ---- Sockets ---------------------------------------------------------------------------------------------------- */
@@ -447,11 +459,13 @@ static bool leaves_with_source(const struct query *query)
     return query->family == AF_INET || query->oif == 0 || connect_socket(query, source) != CONNECTION_REFUSED;
 }
 
-/* Whether the reply names a route that cannot lead to the address. */
+/* Whether the reply names a route that cannot lead to the address, or does not name its prefix. */
 static bool is_another_route(const struct reply *reply, const uint8_t address[16])
 {
     const unsigned bytes = reply->bits / 8, rest = reply->bits % 8;
 
+    if (reply->hides_legs && reply->error == 0)
+        return true;
     return reply->error == 0 && reply->nexthop && reply->bits <= 128 &&
            (memcmp(reply->first, address, bytes) != 0 ||
             (rest != 0 && (reply->first[bytes] ^ address[bytes]) >> (8 - rest) != 0));
@@ -491,7 +505,7 @@ static SCNetworkReachabilityFlags flags_of_default_query(int family, const struc
             is_reached(query, probes[family == AF_INET6][1 - i]))
             reply.bits = 0;
         if (is_another_route(&reply, query.destination) &&
-            (i != 1 || is_reached(query, probes[1][0]) || is_reached(query, last_quarter)))
+            (i != 1 || (family == AF_INET6 && (is_reached(query, probes[1][0]) || is_reached(query, last_quarter)))))
             reply.bits = 0;
         *ret = query;
         if (reply.error == 0 && reply.bits <= 1 && reply.type != RTN_LOCAL && leaves_with_source(&query))
@@ -751,7 +765,7 @@ static bool has_legs(struct query query)
 {
     query.fib_match = true;
     struct reply reply = query_kernel(&query);
-    return reply.leg_count > 0 || reply.oif == 0; /* a group of nexthop objects has no interface */
+    return reply.leg_count > 0 || reply.hides_legs || reply.oif == 0; /* a group of nexthop objects has no interface */
 }
 
 static bool is_none(const uint8_t address[16])

@@ -19,8 +19,9 @@ static void choose_hops(change *bits, unsigned family, struct writer_route *rout
 {
     const unsigned which = random_take(bits, 3), second = (which + 1) % 2;
     const char *link = gateway_links[family][which];
+    const unsigned kind = random_take(bits, 9);
 
-    switch (random_take(bits, 7)) {
+    switch (kind) {
     case 0:
         link = random_take(bits, 4) == 0 ? "lo" : link;
         text_add(text, " dev %s", link);
@@ -32,6 +33,8 @@ static void choose_hops(change *bits, unsigned family, struct writer_route *rout
         route->nexthop = which == 2 ? 10 : which + 1;
         break;
     case 3:
+    case 7:
+    case 8:
         if (family == 0 && random_take(bits, 4) == 0) { /* a leg without a gateway; IPv6 refuses it */
             route->legs[0] = (struct writer_leg){ world_index(link), gateways[0][which] };
             route->legs[1] = (struct writer_leg){ .index = world_index(gateway_links[0][second]) };
@@ -42,6 +45,10 @@ static void choose_hops(change *bits, unsigned family, struct writer_route *rout
         route->legs[1] = (struct writer_leg){ world_index(gateway_links[family][second]), gateways[family][second] };
         text_add(text, " nexthop via %s dev %s nexthop via %s dev %s", gateways[family][which], link,
                  gateways[family][second], gateway_links[family][second]);
+        if (kind != 3) {
+            route->leg_count = WRITER_LEGS;
+            text_add(text, " # these two %u times", WRITER_LEGS / 2);
+        }
         break;
     case 4:
         if (family == 0 && random_take(bits, 2) == 0) {

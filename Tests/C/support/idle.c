@@ -28,10 +28,10 @@ static int64_t next_deadline(SCRunLoopRef loop)
     list_for_each(node, &loop->sources) {
         const struct source *source = container_of(node, struct source, node);
 
-        if (source->due)
+        if (!list_is_empty(&source->queued))
             next = 0;
-        else if (source->deadline < next)
-            next = source->deadline;
+        else if (source->timer.deadline < next)
+            next = source->timer.deadline;
     }
     runloop_unlock(loop);
     return next;

@@ -25,9 +25,9 @@ enum {
     RESOLVED_BYTES = 64 * 1024, /* with a look-up that had thousands of addresses */
 
     /* System calls. Since the next hops of all paths are followed, the first path with a gateway joins the group of
-     * neighbours. */
+     * neighbours. A dump of routes takes two more, which make room for one with many legs. */
     FIRST_USE_CALLS = 48,
-    DEFAULT_PATH_CALLS = 69,
+    DEFAULT_PATH_CALLS = 71,
     DEVICE_CALLS = 60,
 };
 

@@ -337,19 +337,24 @@ static uint8_t scope_of(const struct writer_route *route)
     return route->gateway == NULL && route->index != 0 ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
 }
 
-static bool put_legs(struct nlmsghdr *header, uint8_t family, const struct writer_leg legs[2])
+/* IPv6 refuses equal legs, so each has its own gateway. */
+static bool put_legs(struct nlmsghdr *header, uint8_t family, const struct writer_leg legs[2], unsigned count)
 {
     struct nlattr *nest = mnl_attr_nest_start(header, RTA_MULTIPATH);
 
-    for (int i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < count; i++) {
         struct rtnexthop *hop = mnl_nlmsg_get_payload_tail(header);
         struct ip gateway;
 
         mnl_nlmsg_put_extra_header(header, sizeof *hop);
-        hop->rtnh_ifindex = (int)legs[i].index;
-        if (legs[i].gateway != NULL) {
-            if (!parse(legs[i].gateway, &gateway))
+        hop->rtnh_ifindex = (int)legs[i % 2].index;
+        if (legs[i % 2].gateway != NULL) {
+            if (!parse(legs[i % 2].gateway, &gateway))
                 return false;
+            if (family == AF_INET6) {
+                gateway.bytes[12] += (uint8_t)(i >> 8);
+                gateway.bytes[13] += (uint8_t)i;
+            }
             put_gateway(header, family, &gateway);
         }
         hop->rtnh_len = (unsigned short)((char *)mnl_nlmsg_get_payload_tail(header) - (char *)hop);
@@ -360,7 +365,10 @@ static bool put_legs(struct nlmsghdr *header, uint8_t family, const struct write
 
 int writer_route(struct writer *writer, enum writer_action action, const struct writer_route *route)
 {
-    union request request;
+    union {
+        union request request;
+        char legs[REQUEST_SIZE + 32 * WRITER_LEGS];
+    } all;
     struct nlmsghdr *header;
     struct rtmsg *info;
     struct ip ip, gateway, source, from = { 0 };
@@ -369,7 +377,7 @@ int writer_route(struct writer *writer, enum writer_action action, const struct 
         (route->source != NULL && !parse(route->source, &source)) ||
         (route->from != NULL && !parse(route->from, &from)))
         return EINVAL;
-    header = begin(&request, action == WRITER_DELETE ? RTM_DELROUTE : RTM_NEWROUTE, flags_of(action));
+    header = begin(&all.request, action == WRITER_DELETE ? RTM_DELROUTE : RTM_NEWROUTE, flags_of(action));
     info = mnl_nlmsg_put_extra_header(header, sizeof *info);
     info->rtm_family = ip.family;
     info->rtm_dst_len = ip.bits;
@@ -402,7 +410,8 @@ int writer_route(struct writer *writer, enum writer_action action, const struct 
         mnl_attr_put_u32(header, RTA_NH_ID, route->nexthop);
     if (route->expires != 0)
         mnl_attr_put_u32(header, RTA_EXPIRES, route->expires);
-    if (route->legs[1].index != 0 && !put_legs(header, ip.family, route->legs))
+    if (route->legs[1].index != 0 &&
+        !put_legs(header, ip.family, route->legs, route->leg_count > 2 ? route->leg_count : 2))
         return EINVAL;
     return commit(writer, header);
 }

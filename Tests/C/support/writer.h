@@ -53,6 +53,8 @@ int writer_address_tentative(struct writer *writer, unsigned index, const char *
 int writer_neighbour(struct writer *writer, unsigned index, const char *address, uint16_t state);
 
 /* ---- Routes. 0 and NULL: not given. */
+#define WRITER_LEGS 300 /* too many for a reply to a query, and for ip(8) */
+
 struct writer_leg {
     unsigned index;
     const char *gateway;
@@ -67,6 +69,7 @@ struct writer_route {
     unsigned type;       /* RTN_...; 0: RTN_UNICAST */
     unsigned metric, table, nexthop, expires;
     struct writer_leg legs[2]; /* both given: a multipath route */
+    unsigned leg_count;        /* more than 2: the legs alternate. Not in a batch. 0: both */
 };
 int writer_route(struct writer *writer, enum writer_action action, const struct writer_route *route);
 

@@ -559,8 +559,8 @@ static struct source *source(void)
 static void perform(void)
 {
     simulated.faults = fault_rate();
-    for (unsigned i = 0; i < 1000 && (i == 0 || source()->due || simulated_has_news()); i++) {
-        if (!source()->due && simulated.rest.exists && i > 0)
+    for (unsigned i = 0; i < 1000 && (i == 0 || !list_is_empty(&source()->queued) || simulated_has_news()); i++) {
+        if (list_is_empty(&source()->queued) && simulated.rest.exists && i > 0)
             break; /* there is nothing to read yet */
         assert_true(SCRunLoopPerform(loop, 0) >= 0);
     }
@@ -600,11 +600,11 @@ static void settle(void)
         simulated_advance(100000 * SECOND); /* what sweeps have taken is saved again */
     perform();
     for (unsigned i = 0; i < 100 && answers_are_stale(&watched[0].watch.monitor->answers, true); i++)
-        advance_and_perform(source()->deadline);
+        advance_and_perform(source()->timer.deadline);
     end = simulated.clock + 12 * SECOND;
-    for (unsigned i = 0; source()->deadline < end || has_just_ended(); i++) {
+    for (unsigned i = 0; source()->timer.deadline < end || has_just_ended(); i++) {
         assert_true(i < 5000); /* it comes to rest */
-        advance_and_perform(clock_earlier(source()->deadline, simulated.clock + 30 * MILLISECOND));
+        advance_and_perform(clock_earlier(source()->timer.deadline, simulated.clock + 30 * MILLISECOND));
     }
     simulated.query_costs = cost;
 }

@@ -124,7 +124,7 @@ static void perform(void)
 {
     do
         assert_true(SCRunLoopPerform(loop, 0) >= 0);
-    while (source()->due);
+    while (!list_is_empty(&source()->queued));
 }
 
 /* All that the clock starts within this time. */
@@ -133,9 +133,9 @@ static void perform_for(int64_t nanoseconds)
     const int64_t last = simulated.clock + nanoseconds;
 
     perform();
-    while (source()->deadline <= last) {
-        if (source()->deadline > simulated.clock)
-            simulated_advance(source()->deadline - simulated.clock);
+    while (source()->timer.deadline <= last) {
+        if (source()->timer.deadline > simulated.clock)
+            simulated_advance(source()->timer.deadline - simulated.clock);
         perform();
     }
     simulated_advance(last - simulated.clock);
