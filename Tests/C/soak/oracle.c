@@ -795,7 +795,7 @@ bool oracle_connected_flags(const struct spec *spec, SCNetworkReachabilityFlags 
     *ret = 0;
     if (connection == CONNECTION_REFUSED || (!is_none(source) && !has_source(&query, source)))
         return true;
-    if (!is_none(source)) {
+    if (!is_none(source) && query.family == AF_INET) { /* IPv6 searches with it only if it finds no route without it */
         connected.local.family = spec->remote.family;
         memcpy(connected.local.bytes, source, sizeof source);
     }
