@@ -122,7 +122,7 @@ COMMA         = ,
 SIMULATION_WRAPS = $(addprefix -Wl$(COMMA)--wrap=,calloc clock_gettime timerfd_settime rtnetlink_drain rtnetlink_query \
                      rtnetlink_set_barrier rtnetlink_begin_batch rtnetlink_end_batch rtnetlink_read_links \
                      rtnetlink_open netlink_attach_filter netlink_detach_filter netlink_join route_filter_build \
-                     route_filter_build_open full_path_evaluate netconf_read rules_read \
+                     route_filter_build_open full_path_evaluate netconf_read nexthops_read rules_read \
                      default_table_is_empty source_routes_find \
                      neighbours_any_failed neighbours_query shared_socket_lend_devices)
 PURE_TESTS    = $(addprefix $(BUILD)/tests/,$(notdir $(patsubst %.c,%,$(wildcard Tests/C/pure/test-*.c))))

@@ -227,6 +227,11 @@ bool neighbours_any_failed(struct rtnetlink *rtnetlink)
     return error != 0 || (states & (NUD_FAILED | NUD_INCOMPLETE)) != 0;
 }
 
+int nexthops_read(struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct nlmsghdr *message), void *info)
+{
+    return dump(&rtnetlink->requests, rtnetlink->buffer, RTM_GETNEXTHOP, AF_UNSPEC, 1, handle, info);
+}
+
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
 
 /* Handles a datagram of the dump. Returns false, and sets *ret, if it is the last one. If a route changes between two

@@ -47,6 +47,9 @@ int neighbours_query_in(const struct netns_handle *netns, uint32_t index, const 
  * known. */
 bool neighbours_any_failed(struct rtnetlink *rtnetlink);
 
+/* Calls `handle` for each nexthop object. */
+int nexthops_read(struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct nlmsghdr *message), void *info);
+
 /* ---- Routes */
 
 enum first_routes_end {

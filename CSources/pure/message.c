@@ -19,6 +19,7 @@
 #include <linux/if_tunnel.h>
 #include <linux/neighbour.h>
 #include <linux/netconf.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 
@@ -214,6 +215,21 @@ static void parse_neighbour_message(const struct nlmsghdr *header, struct messag
         ret->kind = MESSAGE_NEIGHBOUR;
 }
 
+/* A group has neither: its members have messages of their own. */
+static void parse_nexthop_message(const struct nlmsghdr *header, struct message *ret)
+{
+    const struct nhmsg *info = NLMSG_DATA(header);
+    struct attribute all[NHA_GATEWAY + 1];
+
+    ret->kind = MESSAGE_NEXTHOP;
+    ret->neighbour = (struct message_neighbour){ .index = 0 };
+    if (!message_has(header, sizeof *info))
+        return;
+    attributes_parse(attribute_walk_message(header, sizeof *info), all);
+    if (attribute_address(&all[NHA_GATEWAY], info->nh_family, &ret->neighbour.address))
+        ret->neighbour.index = attribute_number(&all[NHA_OIF]);
+}
+
 /* Both start with a negative errno, except that NLMSG_DONE of old kernels can be empty. */
 int message_error(const struct nlmsghdr *header)
 {
@@ -283,7 +299,7 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
         break;
     case RTM_NEWNEXTHOP:
     case RTM_DELNEXTHOP:
-        ret->kind = MESSAGE_NEXTHOP;
+        parse_nexthop_message(header, ret);
         break;
     default:
         break;
@@ -422,9 +438,9 @@ size_t message_put_neighbour_query(void *buffer, uint32_t index, const struct ad
 size_t message_put_dump(void *buffer, uint16_t type, uint8_t family)
 {
     struct nlmsghdr *header = put_request_header(buffer, type, NLM_F_DUMP, 0);
-    struct rtmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info); /* as long as those of the other types */
+    const size_t own = type == RTM_GETNEXTHOP ? sizeof(struct nhmsg) : sizeof(struct rtmsg); /* that of the others */
 
-    info->rtm_family = family;
+    *(uint8_t *)mnl_nlmsg_put_extra_header(header, own) = family;
     return header->nlmsg_len;
 }
 

@@ -79,7 +79,7 @@ struct message {
 
         struct message_address address;     /* MESSAGE_ADDRESS */
         struct message_netconf netconf;     /* MESSAGE_NETCONF */
-        struct message_neighbour neighbour; /* MESSAGE_NEIGHBOUR */
+        struct message_neighbour neighbour; /* MESSAGE_NEIGHBOUR; MESSAGE_NEXTHOP: index 0: it has no gateway */
     };
 };
 

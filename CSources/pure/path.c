@@ -11,6 +11,8 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
+#define ADVERTISED_SECONDS 5 /* until the path by an advertised route is stale */
+
 struct path path_unreachable(SCNetworkReachabilityReason reason)
 {
     return (struct path){ .reason = reason };
@@ -152,9 +154,12 @@ static uint32_t earlier(uint32_t a, uint32_t b)
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
+/* A router changes such routes silently (RFC 4191). Default routes have an end, or are those of a network manager. */
 void dependencies_add_lifetime(struct dependencies *dependencies, const struct route *match)
 {
     dependencies->expires = earlier(dependencies->expires, match->expires);
+    if (match->protocol == RTPROT_RA && match->has_gateway && match->prefix_length > 0)
+        dependencies->recheck = earlier(dependencies->recheck, ADVERTISED_SECONDS);
 }
 
 void dependencies_add(struct dependencies *dependencies, const struct dependencies *more)

@@ -75,7 +75,7 @@ void path_evaluate_local(const struct link *link, struct path *ret);
 /* Applies the path of a tunnel's own packets to a path through the tunnel. `remote` is the tunnel's remote address. */
 void path_apply_outer(struct path *path, const struct address *remote, const struct path *outer);
 
-/* Adds the end of a route on the path: the reply to a query with RTM_F_FIB_MATCH. */
+/* Adds how a route on the path can end without a message: the reply to a query with RTM_F_FIB_MATCH. */
 void dependencies_add_lifetime(struct dependencies *dependencies, const struct route *match);
 
 /* Adds the dependencies in `more`. */

@@ -17,6 +17,7 @@
  *  1  its device: sysfs shows another namespace
  *  2  the pass: the user, epoll_wait
  *  3  all links: a dump, and its end
+ *  2  the nexthop objects: a dump, and its end
  *  3  the barrier and the query in one send, and both replies
  *  1  the device again: only one that sysfs shows is lent by the namespace's link table
  *  6  the gateway: a filter for messages about it, their group; the barrier and the query again, as some may have come

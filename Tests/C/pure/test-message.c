@@ -8,6 +8,7 @@
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>
 #include <linux/netconf.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
 
@@ -599,6 +600,28 @@ TEST(a_message_about_a_neighbour_has_its_state)
         assert_true(address_equal(&message.neighbour.address, &address));
         assert_int_equal(message.neighbour.state, rows[i].expected);
     }
+}
+
+TEST(a_message_about_a_nexthop_names_its_gateway)
+{
+    static const char *const gateways[] = { "192.0.2.1", "fe80::1" };
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct address address = make(gateways[i]);
+        const struct nhmsg info = { .nh_family = address.family };
+
+        start(RTM_NEWNEXTHOP, &info, sizeof info);
+        put_u32(NHA_OIF, 3);
+        message = parsed();
+        assert_int_equal(message.kind, MESSAGE_NEXTHOP);
+        assert_int_equal(message.neighbour.index, 0);
+        put(NHA_GATEWAY, address.bytes, address_length(&address));
+        message = parsed();
+        assert_int_equal(message.neighbour.index, 3);
+        assert_true(address_equal(&message.neighbour.address, &address));
+    }
+    start(RTM_NEWNEXTHOP, NULL, 0);
+    assert_int_equal(parsed().neighbour.index, 0);
 }
 
 TEST(messages_follow_one_another)

@@ -51,6 +51,22 @@ TEST(a_path_ends_with_the_first_of_its_routes)
     }
 }
 
+/* A router can give it an end later. */
+TEST(the_route_to_a_longer_prefix_that_a_router_has_advertised_is_stale_after_5_s)
+{
+    static const struct route routes[] = { { .protocol = RTPROT_RA, .prefix_length = 48, .has_gateway = true },
+                                           { .protocol = RTPROT_RA, .prefix_length = 0, .has_gateway = true },
+                                           { .protocol = RTPROT_RA, .prefix_length = 64 },
+                                           { .protocol = RTPROT_BOOT, .prefix_length = 48, .has_gateway = true } };
+
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+        struct dependencies dependencies = { 0 };
+
+        dependencies_add_lifetime(&dependencies, &routes[i]);
+        assert_int_equal(dependencies.recheck, i == 0 ? 5 : 0);
+    }
+}
+
 TEST(a_path_is_stale_after_the_shortest_time)
 {
     struct dependencies dependencies = { .recheck = 30 };

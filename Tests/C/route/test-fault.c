@@ -57,6 +57,41 @@ TEST(a_failed_query_is_retried_though_others_succeed)
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
 }
 
+static unsigned refusals, reads; /* of the nexthop objects: left, and made */
+
+static ssize_t send_without_nexthops(int fd, const void *bytes, size_t length, int flags)
+{
+    const struct nlmsghdr *header = bytes;
+
+    if (length < sizeof *header || header->nlmsg_type != RTM_GETNEXTHOP)
+        return send(fd, bytes, length, flags);
+    if (refusals == 0) {
+        reads++;
+        return send(fd, bytes, length, flags);
+    }
+    refusals--;
+    errno = ENOBUFS;
+    return -1;
+}
+
+TEST(nexthop_objects_are_read_again_after_a_failure)
+{
+    const double end = watcher_now() + time_limit_of(10);
+    struct watcher watcher;
+
+    refusals = 4; /* more than the tries of one query */
+    reads = 0;
+    faults_send = send_without_nexthops;
+    watcher_start(&watcher, expect_target("198.51.100.1"));
+    EXPECT(watcher.target, R, None);
+    while (reads == 0) {
+        assert_true(watcher_now() < end);
+        assert_true(SCRunLoopPerform(watcher.loop, 0.1) >= 0);
+    }
+    EXPECT_QUIET(&watcher);
+    assert_int_equal(reads, 1);
+}
+
 TEST(a_receive_error_is_reported_and_recovered_from)
 {
     struct watcher watcher = { 0 };

@@ -2,6 +2,7 @@
 /* Changes of the lifetimes of IPv6 routes, also of those that no answer names: behind a rule that suppresses them, or
  * behind a throw. */
 #include <errno.h>
+#include <poll.h>
 
 #include "soak/change_kind.h"
 
@@ -38,6 +39,57 @@ static int advertise_router(change bits, struct world *world, struct change_made
         text_add(&ret->text, ", prefix %s for %u s", advertisement.prefix, advertisement.prefix_lifetime);
     if (advertisement.route != NULL)
         text_add(&ret->text, ", route %s for %u s", advertisement.route, advertisement.route_lifetime);
+    return router_send(&world->router, &advertisement);
+}
+
+/* All that the router gives: it is silent until that has ended, or is back. The kernel keeps the routes that have ended
+ * for up to 31 s, and other changes come meanwhile. */
+static int advertise_all(struct world *world, struct change_made *ret, unsigned lifetime, unsigned preference)
+{
+    const struct router_advertisement advertisement = {
+        .router_lifetime = lifetime, .route = "2001:db8:9::", .route_lifetime = lifetime, .route_preference = preference
+    };
+
+    snprintf(ret->prefix, sizeof ret->prefix, "::/0");
+    text_add(&ret->text, "# a router advertisement on b: lifetime %u, route %s", lifetime, advertisement.route);
+    return router_send(&world->router, &advertisement);
+}
+
+#define SILENCE 1150 /* milliseconds: a lifetime of a second has ended */
+
+static int fall_silent(change bits, struct world *world, struct change_made *ret)
+{
+    const bool returns = random_take(&bits, 2) == 0;
+    const unsigned preference = random_take(&bits, 2) == 0 ? ROUTER_HIGH : ROUTER_LOW;
+    int error;
+
+    if (random_take(&bits, 4) != 0 && world_run("-6 route flush exact default", &ret->text)) /* what would hide it */
+        text_add(&ret->text, "; ");
+    error = advertise_all(world, ret, 1, ROUTER_MEDIUM);
+    (void)poll(NULL, 0, SILENCE); /* there is no event to wait for */
+    text_add(&ret->text, "; sleep 1.15; ");
+    return error == 0 && returns ? advertise_all(world, ret, 1800, preference) : error;
+}
+
+static int return_router(change bits, struct world *world, struct change_made *ret)
+{
+    return advertise_all(world, ret, random_take(&bits, 2) == 0 ? 1800 : 4, ROUTER_MEDIUM);
+}
+
+/* Without an end, or with one again; more or less preferred. The kernel says nothing. */
+static int change_advertised_route(change bits, struct world *world, struct change_made *ret)
+{
+    static const unsigned lifetimes[] = { ROUTER_FOREVER, 1, 3, 1800 };
+    static const unsigned preferences[] = { ROUTER_LOW, ROUTER_MEDIUM, ROUTER_HIGH };
+    const struct router_advertisement advertisement = {
+        .route = "2001:db8:9::",
+        .route_lifetime = lifetimes[random_take(&bits, COUNT(lifetimes))],
+        .route_preference = preferences[random_take(&bits, COUNT(preferences))]
+    };
+
+    snprintf(ret->prefix, sizeof ret->prefix, "%s/64", advertisement.route);
+    text_add(&ret->text, "# a router advertisement on b: route %s for %u s, preference %u", advertisement.route,
+             advertisement.route_lifetime, advertisement.route_preference);
     return router_send(&world->router, &advertisement);
 }
 
@@ -114,8 +166,12 @@ static int end_hiding(change bits, struct world *world, struct change_made *ret)
     return world_run(commands[random_take(&bits, COUNT(commands))], &ret->text) ? 0 : ESRCH;
 }
 
-const struct change_kind expiry_changes[] = {
-    { .make = set_expiry, .weight = 4 },       { .make = advertise_router, .weight = 5, .is_about_links = true },
-    { .make = set_ending_route, .weight = 8 }, { .make = set_hidden_ending, .weight = 4 },
-    { .make = end_hiding, .weight = 10 },      { .weight = 0 }
-};
+const struct change_kind expiry_changes[] = { { .make = set_expiry, .weight = 4 },
+                                              { .make = advertise_router, .weight = 5, .is_about_links = true },
+                                              { .make = fall_silent, .weight = 3 },
+                                              { .make = return_router, .weight = 4 },
+                                              { .make = set_ending_route, .weight = 8 },
+                                              { .make = change_advertised_route, .weight = 4 },
+                                              { .make = end_hiding, .weight = 10 },
+                                              { .make = set_hidden_ending, .weight = 4 },
+                                              { .weight = 0 } };

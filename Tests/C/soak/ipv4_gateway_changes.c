@@ -156,10 +156,36 @@ static int set_legs(change bits, struct world *world, struct change_made *ret)
     return done ? 0 : EINVAL;
 }
 
+/* The same with a nexthop group, whatever the sysctl says. The library follows the gateways of its legs. */
+static int set_group(change bits, struct world *world, struct change_made *ret)
+{
+    static const char *const prefixes[] = { "0.0.0.0/0", "198.51.100.0/24", "100.64.0.0/10" };
+    const char *prefix = prefixes[random_take(&bits, 3)];
+    const bool tunnel = random_take(&bits, 2) == 0;
+    const unsigned failed = random_take(&bits, 3);
+    struct gateways gateways;
+    char command[96];
+
+    (void)world;
+    if (!find_links(&gateways))
+        return ENODEV;
+    snprintf(ret->prefix, sizeof ret->prefix, "%s", prefix);
+    bool done = run_for(&gateways, 0, &ret->text, "nexthop replace id 31 via %s dev %s");
+    if (tunnel)
+        done = world_run("nexthop replace id 32 dev p", &ret->text) && done;
+    else
+        done = run_for(&gateways, 1, &ret->text, "nexthop replace id 32 via %s dev %s") && done;
+    done = world_run("nexthop replace id 33 group 31/32", &ret->text) && done;
+    snprintf(command, sizeof command, "route replace %s nhid 33", prefix);
+    done = world_run(command, &ret->text) && done;
+    return set_states(&gateways, failed, &ret->text) && done ? 0 : EINVAL;
+}
+
 const struct change_kind ipv4_gateway_changes[] = { { .make = set_equal_routes, .weight = 10, .is_about_links = true },
                                                     { .make = delete_equal_route, .weight = 6 },
                                                     { .make = change_gateways, .weight = 8, .is_about_links = true },
                                                     { .make = swap_gateways, .weight = 6, .is_about_links = true },
                                                     { .make = probe_gateway, .weight = 4, .is_about_links = true },
                                                     { .make = set_legs, .weight = 6, .is_about_links = true },
+                                                    { .make = set_group, .weight = 5, .is_about_links = true },
                                                     { .weight = 0 } };

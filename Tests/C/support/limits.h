@@ -25,10 +25,11 @@ enum {
     RESOLVED_BYTES = 64 * 1024, /* with a look-up that had thousands of addresses */
 
     /* System calls. Since the next hops of all paths are followed, the first path with a gateway joins the group of
-     * neighbours. A dump of routes takes two more, which make room for one with many legs. */
-    FIRST_USE_CALLS = 48,
-    DEFAULT_PATH_CALLS = 71,
-    DEVICE_CALLS = 60,
+     * neighbours; since those of nexthop groups are, the objects are read. A dump of routes takes two more, which make
+     * room for one with many legs. */
+    FIRST_USE_CALLS = 50,
+    DEFAULT_PATH_CALLS = 73,
+    DEVICE_CALLS = 62,
 };
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */

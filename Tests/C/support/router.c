@@ -68,15 +68,17 @@ static size_t put_prefix(char *buffer, const char *prefix, unsigned lifetime)
     return sizeof option;
 }
 
-static size_t put_route(char *buffer, const char *prefix, unsigned lifetime)
+static size_t put_route(char *buffer, const struct router_advertisement *advertisement)
 {
-    struct route_option option = {
-        .type = OPTION_ROUTE, .length = ROUTE_OPTION_LEN, .prefix_length = PREFIX_BITS, .lifetime = htonl(lifetime)
-    };
+    struct route_option option = { .type = OPTION_ROUTE,
+                                   .length = ROUTE_OPTION_LEN,
+                                   .prefix_length = PREFIX_BITS,
+                                   .preference = (uint8_t)(advertisement->route_preference << 3),
+                                   .lifetime = htonl(advertisement->route_lifetime) };
 
-    if (prefix == NULL)
+    if (advertisement->route == NULL)
         return 0;
-    assert_int_equal(inet_pton(AF_INET6, prefix, &option.prefix), 1);
+    assert_int_equal(inet_pton(AF_INET6, advertisement->route, &option.prefix), 1);
     memcpy(buffer, &option, sizeof option);
     return sizeof option;
 }
@@ -91,7 +93,7 @@ int router_send(const struct router *router, const struct router_advertisement *
     header.nd_ra_router_lifetime = htons((uint16_t)advertisement->router_lifetime);
     memcpy(packet, &header, sizeof header);
     length += put_prefix(packet + length, advertisement->prefix, advertisement->prefix_lifetime);
-    length += put_route(packet + length, advertisement->route, advertisement->route_lifetime);
+    length += put_route(packet + length, advertisement);
     assert_int_equal(inet_pton(AF_INET6, "ff02::1", &all_nodes.sin6_addr), 1);
     return sendto(router->fd, packet, length, 0, (struct sockaddr *)&all_nodes, sizeof all_nodes) < 0 ? errno : 0;
 }

@@ -19,6 +19,7 @@ struct router_advertisement {
     unsigned prefix_lifetime;
     const char *route; /* a route of 64 bits over the router (RFC 4191) */
     unsigned route_lifetime;
+    enum { ROUTER_MEDIUM = 0, ROUTER_HIGH = 1, ROUTER_LOW = 3 } route_preference;
 };
 
 /* Opens a router on one interface of a pair, to the end of the test. The other interface accepts its advertisements. */

@@ -532,6 +532,13 @@ WRAP(int, rtnetlink_read_links, struct rtnetlink *rtnetlink)
     return 0;
 }
 
+WRAP(int, nexthops_read, struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct nlmsghdr *message),
+     void *info)
+{
+    (void)rtnetlink, (void)handle, (void)info;
+    return 0;
+}
+
 WRAP(int, netconf_read, struct rtnetlink *rtnetlink, struct netconf *ret)
 {
     (void)rtnetlink;

@@ -50,6 +50,7 @@ static void end(void)
     assert_int_equal(answers.count, 0);
     assert_int_equal(answers.every_route, 0);
     assert_null(answers.keys.root);
+    heap_set(&answers.timers, &answers.look, NEVER);
     assert_null(heap_first(&answers.timers));
     assert_true(list_is_empty(&answers.due) && list_is_empty(&answers.failed));
     assert_false(answers_are_stale(&answers, true));
@@ -641,7 +642,7 @@ static int64_t end_after(struct path_watch *watch, uint32_t ticks, uint32_t rech
     answers_mark(&answers, watch);
     assert_int_equal(answer(false), 1);
     path.dependencies = (struct dependencies){ 0 };
-    return heap_nearest(&answers.timers) == NEVER ? NEVER : heap_nearest(&answers.timers) - now_is;
+    return watch->timer.deadline == NEVER ? NEVER : watch->timer.deadline - now_is;
 }
 
 static void expect_marked_at(int64_t time, unsigned marked)
@@ -704,6 +705,139 @@ TEST(an_end_that_is_gone_is_looked_at_once_more)
     drop(&watch);
 }
 
+/* ---- Routes that return ----------------------------------------------------------------------------------------- */
+
+/* Lets time pass until no sweep is planned. Returns how many began, each 5 s after the one before. */
+static unsigned count_sweeps(void)
+{
+    unsigned count = 0;
+
+    for (; answers.look.deadline != NEVER; count++) {
+        assert_in_range(answers.look.deadline - now_is, 4 * SECOND, 5 * SECOND);
+        now_is = answers.look.deadline;
+        answers_mark_ended(&answers, now_is);
+        if (answers_are_stale(&answers, true) && answer(true) == 0)
+            break;
+    }
+    return count;
+}
+
+static void change_nothing(struct path_watch *watch)
+{
+    (void)watch;
+}
+
+static void note_longer_route(struct path_watch *watch)
+{
+    (void)watch;
+    assert_int_equal(note_route("2001:db8::", 64), 1);
+}
+
+static void note_other_route(struct path_watch *watch)
+{
+    (void)watch;
+    assert_int_equal(note_route("2001:db9::", 64), 0);
+}
+
+static void break_ipv6(struct path_watch *watch)
+{
+    answers_break(&answers, ANSWERS_IPV6);
+    answers_mark(&answers, watch);
+    assert_int_equal(answer(false), 1);
+}
+
+static void break_ipv4(struct path_watch *watch)
+{
+    answers_break(&answers, ANSWERS_IPV4);
+    answers_mark(&answers, watch);
+    assert_int_equal(answer(false), 1);
+}
+
+static void ask_anew(struct path_watch *watch)
+{
+    answers_set_questions(&answers, watch);
+    assert_int_equal(answer(false), 1);
+}
+
+static void end_route(struct path_watch *watch)
+{
+    (void)end_after(watch, 0, 0);
+}
+
+/* A router has given the route an end. */
+static void end_advertised_route(struct path_watch *watch)
+{
+    (void)end_after(watch, 0, 5);
+    assert_int_equal(answers.look.deadline == NEVER, true);
+    (void)end_after(watch, 0, 0);
+}
+
+static void end_longer_route(struct path_watch *watch)
+{
+    length = 64;
+    (void)end_after(watch, 100000, 0);
+    assert_int_equal(answers.look.deadline == NEVER, true);
+    length = 0;
+    (void)end_after(watch, 100000, 0);
+}
+
+static const struct return_row {
+    const char *name;
+    void (*change)(struct path_watch *watch);
+    uint32_t ticks; /* before: until the route ends */
+    unsigned sweeps;
+} return_rows[] = { { "nothing", change_nothing, 100000, 0 },
+                    { "a_route_changes", note_longer_route, 0, 12 },
+                    { "a_route_to_others_changes", note_other_route, 0, 0 },
+                    { "much_of_ipv6_changes", break_ipv6, 0, 12 },
+                    { "ipv4_changes", break_ipv4, 0, 0 },
+                    { "there_are_other_questions", ask_anew, 0, 12 },
+                    { "a_route_has_ended", end_route, 100000, 12 },
+                    { "an_advertised_route_has_ended", end_advertised_route, 0, 12 },
+                    { "a_longer_route_has_ended", end_longer_route, 100000, 12 } };
+
+TEST_EACH(a_route_may_return_within_a_minute_after, return_rows)
+{
+    struct path_watch watch;
+
+    add(&watch, "2001:db8::1");
+    assert_int_equal(count_sweeps(), 12); /* it is new */
+    if (row->ticks != 0)
+        (void)end_after(&watch, row->ticks, 0);
+    row->change(&watch);
+    assert_int_equal(count_sweeps(), row->sweeps);
+    drop(&watch);
+}
+
+/* So no watch gets a copy of the path by a shorter one. */
+TEST(a_route_that_returns_can_be_longer)
+{
+    struct path_watch watch;
+
+    length = 0;
+    add(&watch, "2001:db8::1");
+    assert_int_equal(answers_length(&answers, &watch), 0);
+    now_is = answers.look.deadline;
+    answers_mark_ended(&answers, now_is);
+    assert_int_equal(answers_length(&answers, &watch), LENGTH_NONE);
+    answer(true);
+    drop(&watch);
+}
+
+TEST(among_ipv4_answers_no_route_returns)
+{
+    struct path_watch watch;
+
+    add(&watch, "192.0.2.1");
+    answers_break(&answers, ANSWERS_IPV6);
+    answers_mark(&answers, &watch);
+    assert_int_equal(answer(false), 1);
+    assert_true(answers.look.deadline == NEVER);
+    drop(&watch);
+}
+
+/* ---- First answers ---------------------------------------------------------------------------------------------- */
+
 /* It can be in its last tick when it is first seen. */
 TEST(the_first_ipv6_answer_is_looked_at_once_more)
 {
@@ -715,8 +849,7 @@ TEST(the_first_ipv6_answer_is_looked_at_once_more)
 
         answers_add(&answers, &watch);
         assert_int_equal(answer(false), 1);
-        assert_int_equal(heap_nearest(&answers.timers) == NEVER ? 0 : heap_nearest(&answers.timers) - now_is,
-                         i == 0 ? 0 : 5 * TICK);
+        assert_int_equal(watch.timer.deadline == NEVER ? 0 : watch.timer.deadline - now_is, i == 0 ? 0 : 5 * TICK);
         drop(&watch);
     }
 }
@@ -726,7 +859,9 @@ TEST(what_nothing_announces_is_looked_at_after_some_seconds)
     struct path_watch watch;
 
     add(&watch, "192.0.2.1");
-    assert_true(end_after(&watch, 0, 30) == 30 * SECOND);
+    assert_in_range(end_after(&watch, 0, 30), 29 * SECOND, 30 * SECOND);
+    assert_in_range(end_after(&watch, 10000, 30), 4 * SECOND, 5 * SECOND);
+    assert_in_range(end_after(&watch, 10000, 2), 1 * SECOND, 2 * SECOND);
     assert_true(end_after(&watch, 98, 30) == 100 * TICK);
     drop(&watch);
 }

@@ -86,11 +86,19 @@ TEST(a_route_whose_lifetime_is_renewed_is_not_reported)
     EXPECT(renewed.target, R | D, None);
 }
 
-/* Without a route, only the reason changes: a callback comes to targets that report it. */
-static const struct local_row {
-    const char *name, *address, *local, *remote;
-} local_rows[] = { { "ipv4", "198.18.0.1/32", "198.18.0.1", "198.51.100.7" },
-                   { "ipv6", "2001:db8:77::1/128", "2001:db8:77::1", "2001:db8:9::7" } };
+/* ---- Routes that come back -------------------------------------------------------------------------------------- */
+
+/* The kernel keeps a route for up to 31 s after its end. An advertisement brings it back, without a message. */
+static void expect_soon(const struct watcher *watcher, SCNetworkReachabilityFlags flags, double late)
+{
+    const double started = watcher_now();
+
+    late += unit_is_under(NULL) ? SLOW : 0;
+    while (expect_flags_of(watcher->target) != flags) {
+        assert_true(watcher_now() < started + time_limit_of(late));
+        assert_true(SCRunLoopPerform(watcher->loop, 0.1) >= 0);
+    }
+}
 
 static SCNetworkReachabilityReason last_reason(SCNetworkReachabilityRef target)
 {
@@ -109,6 +117,179 @@ static void await_reason(const struct watcher *watcher, SCNetworkReachabilityRea
         assert_true(SCRunLoopPerform(watcher->loop, 0.1) >= 0);
     }
 }
+
+/* The routes that the router has advertised end with its default route. */
+static void await_end(void)
+{
+    const double end = watcher_now() + time_limit_of(LIFETIME + LATE);
+    SCOPED_TARGET bound = expect_bound("2001:db8:1::7", "a");
+
+    while (expect_flags_of(bound) != 0) {
+        assert_true(watcher_now() < end);
+        (void)poll(NULL, 0, 10); /* there is no event to wait for */
+    }
+}
+
+TEST_EACH(a_route_that_had_ended_is_advertised_again, lifetime_rows)
+{
+    struct watcher watcher;
+    struct router router;
+
+    namespace_require();
+    namespace_add_pair();
+    router_open(&router, "b", "a");
+    watcher_start(&watcher, expect_target(row->target));
+    row->advertise(&router, LIFETIME);
+    EXPECT_CHANGE(&watcher, row->advertise == advertise_prefix ? R | D : R);
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT_QUIET(&watcher);
+    row->advertise(&router, row->before);
+    expect_soon(&watcher, row->advertise == advertise_prefix ? R | D : R, row->late);
+}
+
+TEST(a_route_that_had_ended_before_its_target_was_scheduled)
+{
+    struct watcher before, after;
+    struct router router;
+
+    namespace_require();
+    namespace_add_pair();
+    router_open(&router, "b", "a");
+    watcher_start(&before, expect_target("2001:db8:1::7"));
+    advertise_default(&router, LIFETIME);
+    EXPECT_CHANGE(&before, R);
+    EXPECT_CHANGE(&before, 0);
+    watcher_start(&after, expect_target("2001:db8:1::8"));
+    EXPECT_QUIET(&after);
+    advertise_default(&router, 1800);
+    expect_soon(&after, R, SILENT);
+}
+
+TEST(a_route_that_had_ended_while_its_interface_had_no_carrier)
+{
+    struct watcher watcher;
+    struct router router;
+
+    namespace_require();
+    namespace_add_pair();
+    router_open(&router, "b", "a");
+    watcher_start(&watcher, expect_option("2001:db8:1::7", kSCNetworkReachabilityOptionNotifyPath));
+    advertise_default(&router, 2 * LIFETIME);
+    expect_soon(&watcher, R, LATE);
+    namespace_set_carrier("a", "b", false);
+    await_reason(&watcher, kSCNetworkReachabilityReasonNoCarrier);
+    await_reason(&watcher, kSCNetworkReachabilityReasonNoRoute);
+    namespace_set_carrier("a", "b", true);
+    EXPECT_QUIET(&watcher);
+    advertise_default(&router, 1800);
+    expect_soon(&watcher, R, SILENT);
+}
+
+/* No answer names it when it ends. */
+TEST(a_route_that_had_ended_behind_a_better_one)
+{
+    struct watcher watcher;
+    struct router router;
+
+    namespace_require_two_pairs();
+    router_open(&router, "b", "a");
+    watcher_start(&watcher, expect_target("2001:db8:1::7"));
+    advertise_default(&router, LIFETIME);
+    EXPECT_CHANGE(&watcher, R);
+    AFTER("-6 route add default dev c metric 10", EXPECT_CHANGE(&watcher, R | D));
+    await_end();
+    AFTER("-6 route delete default dev c", EXPECT_CHANGE(&watcher, 0));
+    EXPECT_QUIET(&watcher);
+    advertise_default(&router, 1800);
+    expect_soon(&watcher, R, SILENT);
+}
+
+/* The default route leads to both. Neither may copy the other's path. */
+TEST(a_longer_route_that_had_ended_is_advertised_again)
+{
+    struct watcher near[2];
+    struct router router;
+
+    namespace_require_two_pairs();
+    router_open(&router, "b", "a");
+    namespace_ip("-6 route add default dev c");
+    watcher_start(&near[0], expect_target("2001:db8:7::9"));
+    watcher_schedule_on(&near[1], expect_target("2001:db8:7::a"), near[0].loop);
+    EXPECT_QUIET(&near[0]);
+    advertise_route(&router, LIFETIME);
+    for (unsigned step = 0; step < 3; step++) {
+        for (unsigned i = 0; i < 2; i++)
+            expect_soon(&near[i], step == 1 ? R | D : R, step == 2 ? SILENT : LIFETIME + LATE);
+        EXPECT_QUIET(&near[0]);
+        if (step == 1)
+            advertise_route(&router, 1800);
+    }
+}
+
+/* ---- Routes to longer prefixes (RFC 4191) ----------------------------------------------------------------------- */
+
+TEST(a_router_gives_a_route_an_end_later)
+{
+    struct watcher watcher;
+    struct router router;
+    double started;
+
+    namespace_require();
+    namespace_add_pair();
+    router_open(&router, "b", "a");
+    watcher_start(&watcher, expect_target("2001:db8:7::9"));
+    advertise_route(&router, ROUTER_FOREVER);
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_QUIET(&watcher);
+    started = watcher_now();
+    advertise_route(&router, LIFETIME);
+    EXPECT_CHANGE(&watcher, 0);
+    assert_true(watcher_now() - started < time_limit_of(LIFETIME + SILENT));
+}
+
+static void advertise_preferred(const struct router *router, unsigned preference)
+{
+    router_advertise(router,
+                     &(struct router_advertisement){
+                         .route = "2001:db8:7::", .route_lifetime = ROUTER_FOREVER, .route_preference = preference });
+}
+
+static void await_interface(const struct watcher *watcher, const char *name)
+{
+    const double end = watcher_now() + time_limit_of(SILENT + LATE);
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+
+    do {
+        assert_true(watcher_now() < end);
+        assert_true(SCRunLoopPerform(watcher->loop, 0.1) >= 0);
+        assert_true(SCNetworkReachabilityGetLastPath(watcher->target, &path));
+    } while (strcmp(path.interfaceName, name) != 0);
+}
+
+TEST(another_router_is_preferred_later)
+{
+    struct router first, second;
+    struct watcher watcher;
+
+    namespace_require_two_pairs();
+    router_open(&first, "b", "a");
+    router_open(&second, "d", "c");
+    watcher_start(&watcher, expect_option("2001:db8:7::9", kSCNetworkReachabilityOptionNotifyPath));
+    advertise_preferred(&first, ROUTER_MEDIUM);
+    await_interface(&watcher, "a");
+    advertise_preferred(&second, ROUTER_LOW);
+    EXPECT_QUIET(&watcher);
+    advertise_preferred(&second, ROUTER_HIGH);
+    await_interface(&watcher, "c");
+}
+
+/* ---- Local addresses -------------------------------------------------------------------------------------------- */
+
+/* Without a route, only the reason changes: a callback comes to targets that report it. */
+static const struct local_row {
+    const char *name, *address, *local, *remote;
+} local_rows[] = { { "ipv4", "198.18.0.1/32", "198.18.0.1", "198.51.100.7" },
+                   { "ipv6", "2001:db8:77::1/128", "2001:db8:77::1", "2001:db8:9::7" } };
 
 TEST_EACH(a_pair_whose_local_address_has_ended_has_that_reason, local_rows)
 {

@@ -371,12 +371,12 @@ TEST_EACH(the_gateway_of_an_ipv4_leg_fails_and_comes_back, leg_rows)
 }
 
 /* An address to which the second leg leads. */
-static const char *find_address_of(char leg)
+__attribute__((format(printf, 1, 0))) static const char *find_address_of(const char *format, char leg)
 {
     static char address[32];
 
     for (int i = 1; i < 100; i++) {
-        snprintf(address, sizeof address, "198.51.100.%d", i);
+        snprintf(address, sizeof address, format, i);
         SCNetworkReachabilityRef target = expect_target(address);
         char found = expect_path_of(target).interfaceName[0];
         SCNetworkReachabilityRelease(target);
@@ -392,7 +392,7 @@ TEST(a_leg_whose_gateway_was_followed_without_it_comes_back)
     namespace_sysctl("net.ipv4.fib_multipath_use_neigh", "1");
     namespace_ip("route add default nexthop via 192.0.2.1 dev a nexthop via 203.0.113.1 dev c");
     RESPOND("203.0.113.1", "c");
-    const char *address = find_address_of('c');
+    const char *address = find_address_of("198.51.100.%d", 'c');
     watcher_start(&watcher, expect_target(address));
     EXPECT_INTERFACE(watcher.target, "c");
     AFTER("route replace default via 192.0.2.1", EXPECT_CHANGE(&watcher, R));
@@ -402,6 +402,73 @@ TEST(a_leg_whose_gateway_was_followed_without_it_comes_back)
     EXPECT_CHANGE_OVER(&watcher, R, "c");
     EXPECT_QUIET(&watcher);
     AFTER("neigh change 203.0.113.1 dev c nud failed", EXPECT_CHANGE_OVER(&watcher, R, "a"));
+}
+
+/* ---- Nexthop groups --------------------------------------------------------------------------------------------- */
+
+/* The kernel uses the legs of a group whose gateways respond, whatever the sysctl says. */
+static const struct group_row {
+    const char *name, *family, *route, *first, *second, *format;
+} group_rows[] = { { "ipv4_default", "", "default", "192.0.2.1", "203.0.113.1", "198.51.100.%d" },
+                   { "ipv4_prefix", "", "198.51.100.0/24", "192.0.2.1", "203.0.113.1", "198.51.100.%d" },
+                   { "ipv6_default", "-6 ", "default", "2001:db8::1", "2001:db8:c::1", "2001:db8:1::%d" },
+                   { "ipv6_prefix", "-6 ", "2001:db8:1::/48", "2001:db8::1", "2001:db8:c::1", "2001:db8:1::%d" } };
+
+static void set_neighbour(const char *address, const char *link, const char *state)
+{
+    namespace_ip("neigh replace %s dev %s" LLADDR "nud reachable", address, link);
+    namespace_ip("neigh change %s dev %s nud %s", address, link, state);
+}
+
+/* Returns an address to which the second leg leads while its gateway responds. */
+static const char *add_group(const struct group_row *row)
+{
+    namespace_ip("nexthop add id 1 via %s dev a; nexthop add id 2 via %s dev c", row->first, row->second);
+    namespace_ip("nexthop add id 3 group 1/2; %sroute replace %s nhid 3", row->family, row->route);
+    set_neighbour(row->first, "a", "reachable");
+    set_neighbour(row->second, "c", "reachable");
+    return find_address_of(row->format, 'c');
+}
+
+TEST_EACH(the_gateway_of_a_leg_of_a_group_fails_and_comes_back, group_rows)
+{
+    const char *address = add_group(row);
+
+    watcher_start(&watcher, expect_option(address, kSCNetworkReachabilityOptionNotifyPath));
+    EXPECT_INTERFACE(watcher.target, "c");
+    EXPECT_QUIET(&watcher);
+    set_neighbour(row->second, "c", "failed");
+    EXPECT_CHANGE_OVER(&watcher, R, "a");
+    EXPECT_QUIET(&watcher);
+    set_neighbour(row->second, "c", "reachable");
+    EXPECT_CHANGE_OVER(&watcher, R, "c");
+}
+
+TEST_EACH(the_gateway_of_a_leg_of_a_group_that_no_path_has_had, group_rows)
+{
+    const char *address = add_group(row);
+
+    set_neighbour(row->second, "c", "failed");
+    watcher_start(&watcher, expect_option(address, kSCNetworkReachabilityOptionNotifyPath));
+    EXPECT_INTERFACE(watcher.target, "a");
+    EXPECT_QUIET(&watcher);
+    set_neighbour(row->second, "c", "reachable");
+    EXPECT_CHANGE_OVER(&watcher, R, "c");
+}
+
+TEST_EACH(the_gateway_of_a_leg_of_a_group_that_comes_later, group_rows)
+{
+    const char *address = add_group(row);
+
+    namespace_ip("nexthop delete id 3; nexthop delete id 2; %sroute replace %s nhid 1", row->family, row->route);
+    set_neighbour(row->second, "c", "failed");
+    watcher_start(&watcher, expect_option(address, kSCNetworkReachabilityOptionNotifyPath));
+    namespace_ip("nexthop add id 2 via %s dev c; nexthop add id 3 group 1/2", row->second);
+    namespace_ip("%sroute replace %s nhid 3", row->family, row->route);
+    EXPECT_QUIET(&watcher);
+    EXPECT_INTERFACE(watcher.target, "a");
+    set_neighbour(row->second, "c", "reachable");
+    EXPECT_CHANGE_OVER(&watcher, R, "c");
 }
 
 /* Of the only gateway, and of others, it matters that they fail, and what follows that. After a few messages the filter

@@ -223,7 +223,6 @@ static const struct alone {
     { "wireguard", { .oif = 2 }, { .index = 2, .wireguard = true } },
     { "through_a_tunnel", { .oif = 2 }, { .index = 2, .dependencies.outer = { AF_INET, { 1 } } } },
     { "of_an_unknown_link", { .oif = 2 }, { .index = 2, .dependencies.unknown_link = 2 } },
-    { "that_nothing_announces", { .oif = 2 }, { .index = 2, .dependencies.recheck = 2 } },
     { "of_another_table", { .oif = 2, .table = 100 }, { .index = 2 } },
     { "of_table_local", { .oif = 2, .table = RT_TABLE_LOCAL }, { .index = 2 } },
     { "with_several_legs", { .legs = "legs" }, { .index = 2 } },
