@@ -33,7 +33,7 @@ def _path_now(target: int) -> Path:
 
 
 async def _path_now_in_task(target: int) -> Path:
-    """In a thread, as the query may wait for the kernel. It ends also if the task is cancelled: it releases the target."""
+    """In a thread, as the query may wait for the kernel. It ends even if the task is cancelled: it must release."""
     if trio := _hub.trio_of_this_task():
         with trio.CancelScope(shield=True):
             path: Path = await trio.to_thread.run_sync(_path_now, target, limiter=trio.CapacityLimiter(1))

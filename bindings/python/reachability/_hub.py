@@ -5,8 +5,8 @@ The number of watches costs no descriptors. One hub serves all threads of the pr
 leads. It drives the run loop, and wakes the others if their targets have changed. When it stops to wait, the next one
 leads.
 
-Another hub serves all event loops. Whoever drives a run loop, or reads a path, may wait for the kernel, which can hold its
-RTNL lock for long. So a thread does both, and an event loop is only woken.
+Another hub serves all event loops. Whoever drives a run loop, or reads a path, may wait for the kernel, which can hold
+its RTNL lock for long. So a thread does both, and an event loop is only woken.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Member:
         self.may_have_news = True
         self.hub: AnyHub | None = None  # on whose run loop the target is
         # Only in the background:
+        self.first: Any = None  # what was read first, until the task takes it: a RetryTimer compares with it
         self.latest: Any = None  # what was read last
         self.error: Exception | None = None  # of reading it
         self.waiter: tuple[Callable[..., Any], Any] | None = None  # calls in the event loop, and the event of the task
@@ -55,7 +56,7 @@ class AnyHub:
 
     def schedule(self, member: Member) -> None:
         self._by_target[member.target] = member
-        member.latest = member.error = None
+        member.first = member.latest = member.error = None
         try:
             _library.schedule(member.target, self._loop, _library.MODE)
         except _library.ReachabilityError:
@@ -226,7 +227,7 @@ class Background(AnyHub):
         self._process = os.getpid()
         _library.loop_retain(self._loop)  # the thread's
         try:
-            # Not of `threading`, whose start() waits: the new thread may collect a watch, whose end waits for the caller.
+            # Not of `threading`, whose start() waits: the new thread may collect a watch, which waits for the caller.
             _thread.start_new_thread(self._drive, ())
         except RuntimeError as error:
             self._process = 0
@@ -250,6 +251,10 @@ class Background(AnyHub):
             member.error = None
             self._read_soon(member)
             raise error
+        if (first := member.first) is not None:
+            member.first = None
+            member.may_have_news = True
+            return first
         return member.latest
 
     def value_at_hand(self, member: Member) -> Any:
@@ -315,7 +320,9 @@ class Background(AnyHub):
     def _read(self, member: Member) -> Member:
         try:
             if self._by_target.get(member.target) is member:  # it has not left
-                member.latest, member.error = member.read(), None
+                value = member.read()
+                member.first = value if member.latest is None else member.first
+                member.latest, member.error = value, None
         except Exception as error:  # the task raises it
             member.error = error
         return member

@@ -179,7 +179,7 @@ class BaseWatch(Generic[Value]):
             return None
         try:
             with _hub.blocking() as key:
-                if self._place.hub.key is not self._member:  # otherwise an event loop waits for the descriptor of fileno()
+                if self._place.hub.key is not self._member:  # otherwise an event loop waits for fileno()
                     self._place.move(key, self._lock)
                 while (value := self._next_value()) is None and not self._is_closed:
                     if deadline is not None and time.monotonic() >= deadline:
@@ -319,8 +319,9 @@ class Watch(BaseWatch[Path]):
     fileno() is readable, or settles_in is over, and then calls next_change(). One thread or task at a time iterates or calls next_change() or
     fileno(). Another one may call close().
 
-    All watches of a process's event loops share a few descriptors and a thread, and all others a few descriptors. A watch that
-    was asked for fileno() has its own, until a task iterates. After fork(2), the child can only close the watches that it has from its parent.
+    All watches of a process's event loops share a few descriptors and a thread, and all others a few descriptors. A
+    watch that was asked for fileno() has its own, until a task iterates. After fork(2), the child can only close the
+    watches that it has from its parent.
     """
 
     def __init__(
@@ -359,7 +360,7 @@ class Watch(BaseWatch[Path]):
 
     @property
     def path(self) -> Path:
-        """The path now, by a query to the kernel. In an event loop: the newest path that the watch knows, without a wait."""
+        """The path now, by a query to the kernel. In an event loop, the newest that the watch knows, without a wait."""
         with self._use():
             at_hand: Path | None = self._place.hub.value_at_hand(self._member)
             return at_hand or read_path(_library.get_path, self._target)

@@ -73,7 +73,7 @@ def test_ten_thousand_watches_need_few_descriptors_and_no_thread(few_descriptors
     assert descriptors() == before
 
 
-def test_ten_thousand_tasks_wait_with_few_descriptors_and_one_thread(few_descriptors: None, run: Run, route: Route) -> None:
+def test_ten_thousand_tasks_wait_with_few_descriptors(few_descriptors: None, run: Run, route: Route) -> None:
     async def main() -> None:
         before, threads = descriptors(), threads_of_the_process()
         watches = [watch(host) for host in hosts(MANY)]

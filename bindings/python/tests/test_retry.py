@@ -180,6 +180,20 @@ def test_task_sleeps_until_the_route_returns(run: Run, route: Route) -> None:
     run(main)
 
 
+def test_change_during_the_attempt_of_a_task_ends_its_next_sleep(run: Run, route: Route) -> None:
+    async def main() -> None:
+        with RetryTimer(FAR) as timer:
+            while (first := timer._watch._member.latest) is None:
+                pass
+            route("add")  # the task was busy: it has taken no path yet
+            while timer._watch._member.latest is first:
+                pass
+            assert await timer.sleep_async(TIME_LIMIT) is Wake.REACHABLE
+
+    route("del")
+    run(main)
+
+
 def test_cancelled_task_sleeps_no_longer(route: Route) -> None:
     async def main() -> None:
         with RetryTimer(FAR) as timer:
