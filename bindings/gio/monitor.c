@@ -2,21 +2,25 @@
 /*
  * A GNetworkMonitor over libreachability.
  *
- * The default path and the destinations asked with can_reach are targets on one run loop. Its descriptor is a GSource
- * in the main context where the monitor was made. The source compares the answers with those that the program was given
- * last. If they differ, it notifies. Two rules follow from "was given":
+ * The default path and the destinations asked with can_reach are targets on one run loop. Who drives it may wait for
+ * the kernel, which can hold its RTNL lock for long. So a thread does, and makes a GSource ready, in the main context
+ * where the monitor was made. The source compares the answers with those that the program was given last. If they
+ * differ, it notifies. Two rules follow from "was given":
  *
- * - A property, or can_reach, drives the run loop before it reads. So it is right in programs that are busy, or never
- *   run their context. It notifies nobody: the program called it. If the program gets another answer than before, an
- *   event is owed, even if the answer changes back. Otherwise whoever got it would wait for ever.
+ * - A property, or can_reach, lets the thread drive the run loop before it reads, and waits for that, at most
+ *   READ_WAITS. So it is right in programs that are busy, or never run their context, unless the kernel holds the lock:
+ *   then it gives the newest answer that is known. It notifies nobody: the program called it. If the program gets
+ *   another answer than before, an event is owed, even if the answer changes back. Otherwise whoever got it would wait
+ *   for ever.
  * - Changes that cancel out unseen are no event.
  *
- * The lock is held while the run loop is driven. No target has a callback, so nothing of the program runs under it.
+ * No target has a callback, so nothing of the program runs on the thread, or under a lock.
  */
 #include "monitor.h"
 
 #include <netinet/in.h>
 #include <poll.h>
+#include <unistd.h>
 
 enum { PROP_0, PROP_NETWORK_AVAILABLE, PROP_NETWORK_METERED, PROP_CONNECTIVITY };
 
@@ -27,17 +31,36 @@ enum owed { OWED_AVAILABLE = 1 << 0, OWED_METERED = 1 << 1, OWED_CONNECTIVITY = 
 /* Passes over the run loop, before the program is told: a change is one event, even if its evaluation takes several. */
 #define PASSES_MAX 16
 
+#ifndef READ_WAITS /* tests under valgrind need longer */
+#define READ_WAITS (8 * G_TIME_SPAN_MILLISECOND)
+#endif
+#define RETRY_AFTER 100 /* milliseconds, after the run loop could not be driven */
+
+/* The run loop, and the thread that drives it. The thread ends after the monitor has closed it. */
+struct driver {
+    SCRunLoopRef loop;
+    GSource *source;
+    pid_t process; /* a child of fork(2) has no thread */
+
+    GMutex lock; /* of all that follows */
+    GCond driven;
+    guint owners;        /* the monitor, and the thread */
+    guint64 asked, done; /* requests to drive it */
+    gboolean is_late;    /* one has waited in vain since the thread was done: no other one waits */
+    gboolean is_changed; /* the source has not compared the answers since */
+    gboolean is_closed;
+};
+
 struct _ReachabilityNetworkMonitor {
     GObject parent;
     GMainContext *context;
     GSource *source; /* NULL until init has opened the run loop */
 
     GMutex lock; /* of all that follows */
-    SCRunLoopRef loop;
+    struct driver *driver;
+    SCRunLoopRef loop; /* the driver's */
     SCNetworkReachabilityRef default_path;
     gboolean polls; /* netlink is denied: scheduled targets may be 2 seconds old */
-    int descriptor; /* the loop's, as the source watches it; -1: none */
-    gpointer watch;
     GQueue destinations;
     struct manager manager;
     struct manager_state manager_state;
@@ -56,6 +79,132 @@ G_DEFINE_DYNAMIC_TYPE_EXTENDED(ReachabilityNetworkMonitor, reachability_network_
                                G_IMPLEMENT_INTERFACE_DYNAMIC(G_TYPE_INITABLE, initable_iface_init)
                                    G_IMPLEMENT_INTERFACE_DYNAMIC(G_TYPE_NETWORK_MONITOR, monitor_iface_init))
 
+/* ---- The thread ------------------------------------------------------------------------------------------------- */
+
+/* Of the monitor, or of the thread. */
+static void release_driver(struct driver *driver)
+{
+    gboolean is_last;
+
+    g_mutex_lock(&driver->lock);
+    is_last = --driver->owners == 0;
+    g_mutex_unlock(&driver->lock);
+    if (!is_last)
+        return;
+    SCRunLoopRelease(driver->loop);
+    g_source_unref(driver->source);
+    g_mutex_clear(&driver->lock);
+    g_cond_clear(&driver->driven);
+    g_free(driver);
+}
+
+static gboolean wait_for_work(SCRunLoopRef loop, int milliseconds)
+{
+    struct pollfd entry = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
+
+    return poll(&entry, 1, milliseconds) > 0 && (entry.revents & POLLIN) != 0;
+}
+
+/* Returns whether an answer may have changed. */
+static gboolean take_changes(SCRunLoopRef loop)
+{
+    SCNetworkReachabilityRef target;
+    gboolean changed = FALSE;
+
+    while ((target = SCRunLoopCopyNextChange(loop, NULL)) != NULL) {
+        SCNetworkReachabilityRelease(target);
+        changed = TRUE;
+    }
+    return changed;
+}
+
+static gpointer drive(gpointer data)
+{
+    struct driver *driver = data;
+    guint64 asked = 0, done = 0;
+    gboolean is_closed = FALSE;
+
+    while (!is_closed) {
+        gboolean changed = FALSE;
+
+        g_mutex_lock(&driver->lock);
+        asked = driver->asked;
+        g_mutex_unlock(&driver->lock);
+        if (asked == done) { /* a later request wakes the run loop; not by SCRunLoopPerform(-1): see `changed` below */
+            (void)wait_for_work(driver->loop, -1);
+            g_mutex_lock(&driver->lock);
+            asked = driver->asked;
+            g_mutex_unlock(&driver->lock);
+        }
+        for (int pass = 0; pass < PASSES_MAX && wait_for_work(driver->loop, 0); pass++) {
+            if (SCRunLoopPerform(driver->loop, 0) < 0)
+                (void)poll(NULL, 0, RETRY_AFTER);
+            changed = take_changes(driver->loop) || changed;
+        }
+        g_mutex_lock(&driver->lock);
+        changed = changed || asked == driver->done; /* the end of a look-up can change an answer, and no flags */
+        driver->done = done = asked;
+        driver->is_late = FALSE;
+        g_cond_broadcast(&driver->driven);
+        is_closed = driver->is_closed;
+        if (changed && !is_closed) {
+            driver->is_changed = TRUE;
+            g_source_set_ready_time(driver->source, 0);
+        }
+        g_mutex_unlock(&driver->lock);
+    }
+    release_driver(driver);
+    return NULL;
+}
+
+/* Takes a reference to the loop. NULL: no thread could be started. */
+static struct driver *driver_new(SCRunLoopRef loop, GSource *source)
+{
+    struct driver *driver = g_new0(struct driver, 1);
+    GThread *thread;
+
+    g_mutex_init(&driver->lock);
+    g_cond_init(&driver->driven);
+    g_mutex_lock(&driver->lock);
+    driver->loop = SCRunLoopRetain(loop);
+    driver->source = g_source_ref(source);
+    driver->process = getpid();
+    thread = g_thread_try_new("reachability", drive, driver, NULL);
+    driver->owners = thread != NULL ? 2 : 1;
+    g_mutex_unlock(&driver->lock);
+    if (thread != NULL) {
+        g_thread_unref(thread);
+        return driver;
+    }
+    release_driver(driver);
+    return NULL;
+}
+
+static void driver_wait(struct driver *driver)
+{
+    const gint64 end = g_get_monotonic_time() + READ_WAITS;
+    guint64 mine;
+
+    g_mutex_lock(&driver->lock);
+    mine = ++driver->asked;
+    SCRunLoopWakeUp(driver->loop);
+    while (driver->done < mine && !driver->is_late)
+        driver->is_late = !g_cond_wait_until(&driver->driven, &driver->lock, end);
+    g_mutex_unlock(&driver->lock);
+}
+
+/* In a child of fork(2), the parent's thread may have had the lock. */
+static void driver_close(struct driver *driver)
+{
+    if (driver->process != getpid())
+        return;
+    g_mutex_lock(&driver->lock);
+    driver->is_closed = TRUE;
+    SCRunLoopWakeUp(driver->loop);
+    g_mutex_unlock(&driver->lock);
+    release_driver(driver);
+}
+
 /* ---- The run loop ----------------------------------------------------------------------------------------------- */
 
 static void close_loop(ReachabilityNetworkMonitor *self)
@@ -65,8 +214,11 @@ static void close_loop(ReachabilityNetworkMonitor *self)
         SCNetworkReachabilityUnscheduleFromRunLoop(self->default_path, self->loop, kSCRunLoopDefaultMode);
     SCNetworkReachabilityRelease(self->default_path);
     SCRunLoopRelease(self->loop);
+    if (self->driver != NULL)
+        driver_close(self->driver);
     self->default_path = NULL;
     self->loop = NULL;
+    self->driver = NULL;
 }
 
 /* Returns 0 or an SCError(). */
@@ -83,47 +235,26 @@ static int open_loop(ReachabilityNetworkMonitor *self)
         SCNetworkReachabilityScheduleWithRunLoop(self->default_path, self->loop, kSCRunLoopDefaultMode) &&
         SCNetworkReachabilityGetPath(self->default_path, &path)) {
         self->polls = path.evidence == kSCNetworkReachabilityEvidenceSocket;
-        return 0;
+        self->driver = driver_new(self->loop, self->source);
+        status = self->driver == NULL ? kSCStatusFailed : 0;
+    } else {
+        status = SCError();
     }
-    status = SCError();
-    close_loop(self);
+    if (status != 0)
+        close_loop(self);
     return status;
-}
-
-/* The loop has another descriptor after the program has closed the first one, and in a child of fork(2). */
-static void watch_descriptor_locked(ReachabilityNetworkMonitor *self)
-{
-    const int descriptor = self->loop != NULL ? SCRunLoopGetFileDescriptor(self->loop) : -1;
-
-    if (descriptor == self->descriptor)
-        return;
-    if (self->watch != NULL)
-        g_source_remove_unix_fd(self->source, self->watch);
-    self->watch = descriptor >= 0 ? g_source_add_unix_fd(self->source, descriptor, G_IO_IN) : NULL;
-    self->descriptor = descriptor;
-}
-
-static gboolean has_work(int descriptor)
-{
-    struct pollfd entry = { .fd = descriptor, .events = POLLIN };
-
-    return poll(&entry, 1, 0) > 0 && (entry.revents & POLLIN) != 0;
 }
 
 static void drive_locked(ReachabilityNetworkMonitor *self)
 {
     if (self->loop == NULL)
         return;
-    for (int pass = 0; pass < PASSES_MAX; pass++) {
-        if (SCRunLoopPerform(self->loop, 0) < 0 && SCError() == ECHILD) {
-            /* A child of fork(2): the loop and its targets are the parent's. */
-            close_loop(self);
-            open_loop(self);
-        }
-        if (!has_work(self->descriptor))
-            break;
+    if (self->driver->process != getpid()) { /* a child of fork(2): the loop and its targets are the parent's */
+        close_loop(self);
+        open_loop(self);
     }
-    watch_descriptor_locked(self);
+    if (self->loop != NULL)
+        driver_wait(self->driver);
 }
 
 /* ---- The state -------------------------------------------------------------------------------------------------- */
@@ -141,16 +272,25 @@ static void arm_locked(ReachabilityNetworkMonitor *self)
 {
     const gint64 due = destinations_expire(&self->destinations, g_get_monotonic_time());
 
-    if (self->source != NULL)
-        g_source_set_ready_time(self->source, self->owed != 0 ? 0 : due);
+    if (self->driver != NULL)
+        g_mutex_lock(&self->driver->lock);
+    g_source_set_ready_time(self->source,
+                            self->owed != 0 || (self->driver != NULL && self->driver->is_changed) ? 0 : due);
+    if (self->driver != NULL)
+        g_mutex_unlock(&self->driver->lock);
 }
 
-static void update_locked(ReachabilityNetworkMonitor *self)
+/* Compares what is known with what the program was given. */
+static void compare_locked(ReachabilityNetworkMonitor *self)
 {
     gboolean available;
     GNetworkConnectivity connectivity = G_NETWORK_CONNECTIVITY_LOCAL;
 
-    drive_locked(self);
+    if (self->driver != NULL) {
+        g_mutex_lock(&self->driver->lock);
+        self->driver->is_changed = FALSE;
+        g_mutex_unlock(&self->driver->lock);
+    }
     available = is_available(self);
     if (available)
         connectivity = self->manager_state.connectivity;
@@ -168,13 +308,19 @@ static void update_locked(ReachabilityNetworkMonitor *self)
     arm_locked(self);
 }
 
+static void update_locked(ReachabilityNetworkMonitor *self)
+{
+    drive_locked(self);
+    compare_locked(self);
+}
+
 static void on_manager_change(gpointer owner)
 {
     ReachabilityNetworkMonitor *self = owner;
 
     g_mutex_lock(&self->lock);
     self->manager_state = manager_state(&self->manager);
-    update_locked(self);
+    compare_locked(self);
     g_mutex_unlock(&self->lock);
 }
 
@@ -184,7 +330,15 @@ static void on_manager_change(gpointer owner)
 struct monitor_source {
     GSource source;
     GWeakRef monitor;
+    pid_t process; /* a child of fork(2) has no thread: dispatch makes another run loop */
 };
+
+/* GLib has a reference to the source, which the thread sanitizer does not see. */
+__attribute__((no_sanitize("thread"))) static gboolean prepare(GSource *source, int *timeout)
+{
+    *timeout = -1;
+    return ((struct monitor_source *)source)->process != getpid();
+}
 
 /* A handler may run the context, and so this function again. What is emitted after it is the current state. */
 static void notify(ReachabilityNetworkMonitor *self, guint owed)
@@ -214,6 +368,7 @@ static gboolean dispatch(GSource *source, GSourceFunc callback, gpointer data)
     if (self == NULL)
         return G_SOURCE_REMOVE;
     g_mutex_lock(&self->lock);
+    ((struct monitor_source *)source)->process = getpid();
     update_locked(self);
     owed = self->owed;
     self->owed = 0;
@@ -231,10 +386,11 @@ static void finalize_source(GSource *source)
 
 static GSource *new_source(ReachabilityNetworkMonitor *self)
 {
-    static GSourceFuncs functions = { .dispatch = dispatch, .finalize = finalize_source };
+    static GSourceFuncs functions = { .prepare = prepare, .dispatch = dispatch, .finalize = finalize_source };
     GSource *source = g_source_new(&functions, sizeof(struct monitor_source));
 
     g_weak_ref_init(&((struct monitor_source *)source)->monitor, self);
+    ((struct monitor_source *)source)->process = getpid();
     g_source_set_name(source, "reachability");
     g_source_set_can_recurse(source, TRUE);
     return source;
@@ -293,19 +449,19 @@ static gboolean initialize(GInitable *initable, GCancellable *cancellable, GErro
         return FALSE;
     if (self->source != NULL)
         return TRUE;
+    self->source = new_source(self);
     status = open_loop(self);
     if (status != 0) {
+        g_clear_pointer(&self->source, g_source_unref);
         g_set_error_literal(error, G_IO_ERROR,
                             status < kSCStatusFailed ? g_io_error_from_errno(status) : G_IO_ERROR_FAILED,
                             SCErrorString(status));
         return FALSE;
     }
-    self->source = new_source(self);
     manager_open(&self->manager, G_OBJECT(self), on_manager_change);
     /* Another thread may run the context: a change of the manager may have come, and the source runs once attached. */
     g_mutex_lock(&self->lock);
     self->manager_state = manager_state(&self->manager);
-    watch_descriptor_locked(self);
     self->available = is_available(self);
     self->metered = self->manager_state.metered;
     self->connectivity = self->available ? self->manager_state.connectivity : G_NETWORK_CONNECTIVITY_LOCAL;
@@ -342,12 +498,12 @@ static void finalize(GObject *object)
 {
     ReachabilityNetworkMonitor *self = REACHABILITY_NETWORK_MONITOR(object);
 
+    close_loop(self); /* after this the thread does not touch the source */
     if (self->source != NULL) {
         g_source_destroy(self->source);
         g_source_unref(self->source);
     }
     manager_close(&self->manager, self->context);
-    close_loop(self);
     g_main_context_unref(self->context);
     g_mutex_clear(&self->lock);
     G_OBJECT_CLASS(reachability_network_monitor_parent_class)->finalize(object);
@@ -358,7 +514,6 @@ static void reachability_network_monitor_init(ReachabilityNetworkMonitor *self)
     g_mutex_init(&self->lock);
     g_queue_init(&self->destinations);
     self->context = g_main_context_ref_thread_default();
-    self->descriptor = -1;
     self->manager_state.connectivity = G_NETWORK_CONNECTIVITY_FULL;
     self->connectivity = G_NETWORK_CONNECTIVITY_LOCAL;
 }

@@ -151,7 +151,11 @@ function createSocketTarget(socket) {
   return call('createWithSocket', descriptor);
 }
 
-const lastPathOf = (target) => pathFrom(call('lastPath', target));
+/** null: it is not known yet. */
+function lastPathOf(target) {
+  const raw = call('lastPath', target);
+  return raw === undefined ? null : pathFrom(raw);
+}
 
 const asyncDispose = Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose');
 
@@ -248,6 +252,7 @@ class Changes {
     if (this.#waiting.length === 0) return;
     try {
       const value = this.#read(this.#target);
+      if (value === null) return;
       const news = this.#newsOf(value);
       const now = performance.now();
       if (!this.#settling.isNews(news, this.#last, now)) {
@@ -331,15 +336,16 @@ const checkSocket = (socket) => pathFrom(call('path', createSocketTarget(socket)
 async function follow(host, { timeout, ...options }, condition) {
   checkOptions(options, ...targetOptions, 'signal');
   if (typeof timeout !== 'number' || Number.isNaN(timeout)) throw new TypeError(`not a number: timeout ${timeout}`);
-  options.signal?.throwIfAborted();
-  let last = pathFrom(call('path', createTarget(host, options)));
-  if (condition(last)) return last;
+  const end = performance.now() + timeout;
   const watched = watch(host, options);
-  const timer = timeout < Infinity && setTimeout(() => watched.close(), Math.min(timeout, longestTimer));
+  let last;
+  let timer;
   try {
     for await (const path of watched) {
       last = path;
-      if (condition(path)) break;
+      const left = end - performance.now();
+      if (condition(path) || left <= 0) break;
+      if (left < Infinity) timer ??= setTimeout(() => watched.close(), Math.min(left, longestTimer));
     }
   } finally {
     clearTimeout(timer);
@@ -383,7 +389,8 @@ class RetryTimer {
     this.#target = createTarget(host, options);
     call('watch', this.#target, () => this.#changed());
     call('keepAlive', this.#target, false); // the timer of sleep() does
-    this.#observe(lastPathOf(this.#target));
+    // The first path comes later. A name is pending now, which says nothing.
+    this.#wasLost = (host == null || isIP(host) !== 0) && (call('flags', this.#target) & Flags.reachable) === 0;
   }
 
   #changed() {
@@ -397,7 +404,7 @@ class RetryTimer {
 
   // The path of a pending name is the default path, and says nothing.
   #observe(path) {
-    if (path.reason === 'namePending') return;
+    if (path === null || path.reason === 'namePending') return;
     if (!path.isReachable) {
       this.#wasLost = true;
       this.#wake = null;

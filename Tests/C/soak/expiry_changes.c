@@ -67,7 +67,7 @@ static int fall_silent(change bits, struct world *world, struct change_made *ret
         text_add(&ret->text, "; ");
     error = advertise_all(world, ret, 1, ROUTER_MEDIUM);
     (void)poll(NULL, 0, SILENCE); /* there is no event to wait for */
-    text_add(&ret->text, "; sleep 1.15; ");
+    text_add(&ret->text, "; # 1.15 s pass; ");
     return error == 0 && returns ? advertise_all(world, ret, 1800, preference) : error;
 }
 

@@ -11,12 +11,14 @@
 void __real_g_mutex_lock(GMutex *mutex);
 void __real_g_mutex_unlock(GMutex *mutex);
 void __real_g_object_unref(gpointer object);
+gboolean __real_g_cond_wait_until(GCond *cond, GMutex *mutex, gint64 end);
 void __real_g_cond_wait(GCond *cond, GMutex *mutex);
 
 G_MODULE_EXPORT void __wrap_g_mutex_lock(GMutex *mutex);
 G_MODULE_EXPORT void __wrap_g_mutex_unlock(GMutex *mutex);
 G_MODULE_EXPORT void __wrap_g_object_unref(gpointer object);
 G_MODULE_EXPORT void __wrap_g_cond_wait(GCond *cond, GMutex *mutex);
+G_MODULE_EXPORT gboolean __wrap_g_cond_wait_until(GCond *cond, GMutex *mutex, gint64 end);
 
 void __wrap_g_mutex_lock(GMutex *mutex)
 {
@@ -42,4 +44,14 @@ void __wrap_g_cond_wait(GCond *cond, GMutex *mutex)
     __tsan_release(mutex);
     __real_g_cond_wait(cond, mutex);
     __tsan_acquire(mutex);
+}
+
+gboolean __wrap_g_cond_wait_until(GCond *cond, GMutex *mutex, gint64 end)
+{
+    gboolean in_time;
+
+    __tsan_release(mutex);
+    in_time = __real_g_cond_wait_until(cond, mutex, end);
+    __tsan_acquire(mutex);
+    return in_time;
 }

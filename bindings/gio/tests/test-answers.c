@@ -304,7 +304,8 @@ static void other_family_gets_the_error_that_glib_has_for_it(struct scene *scene
     g_object_unref(netlink);
 }
 
-/* The program's /etc/hosts, in a mount namespace that lasts until the program ends. */
+/* The program's /etc/hosts, in a mount namespace that lasts until the program ends. First before a monitor has a
+ * thread, which would stay in the other namespace. */
 static void write_hosts(const char *text)
 {
     static char *file;
@@ -397,6 +398,7 @@ int main(int argc, char **argv)
     GResolver *resolver;
 
     scene_init(&argc, &argv);
+    write_hosts("");
     resolver = g_object_new(test_resolver_get_type(), NULL);
     g_resolver_set_default(resolver);
     scene_test("/answers/refused_host_is_unreachable", refused_host_is_unreachable);

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "scene.h"
 
@@ -107,6 +109,40 @@ static void program_that_never_runs_its_context_gets_current_answers(struct scen
     g_assert_true(g_network_monitor_get_network_available(scene->monitor));
     g_assert_cmpuint(scene->changed, ==, 0);
     g_assert_cmpuint(scene_count_descriptors(), ==, descriptors);
+}
+
+/* ---- The kernel's lock ------------------------------------------------------------------------------------------ */
+
+static GMutex kernel_lock;
+static gint is_held, waits; /* atomic */
+
+/* The library calls this instead of the C library's. The kernel answers RTM_GETSTATS when its RTNL lock is free. */
+G_MODULE_EXPORT ssize_t send(int fd, const void *bytes, size_t length, int flags)
+{
+    if (g_atomic_int_get(&is_held) && ((const struct nlmsghdr *)bytes)->nlmsg_type == RTM_GETSTATS) {
+        g_assert_cmpint(gettid(), !=, getpid());
+        g_atomic_int_set(&waits, 1);
+        g_mutex_lock(&kernel_lock);
+        g_mutex_unlock(&kernel_lock);
+    }
+    return syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
+}
+
+static void context_runs_while_the_kernel_holds_its_lock(struct scene *scene)
+{
+    g_mutex_lock(&kernel_lock);
+    g_atomic_int_set(&is_held, 1);
+    scene_default(scene, WRITER_DELETE);
+    while (!g_atomic_int_get(&waits))
+        scene_drain();
+    g_assert_true(g_network_monitor_get_network_available(scene->monitor)); /* the newest that is known */
+    g_assert_false(scene_can_reach(scene, "203.0.113.7"));
+    scene_drain();
+    g_assert_cmpuint(scene->changed, ==, 0);
+    g_atomic_int_set(&is_held, 0);
+    g_mutex_unlock(&kernel_lock);
+    scene_await(scene, 1);
+    g_assert_false(scene->last);
 }
 
 /* ---- A manager that changes while a monitor is made ------------------------------------------------------------- */
@@ -246,11 +282,16 @@ static void ten_thousand_monitors_leave_nothing(struct scene *scene)
     const guint descriptors = scene_count_descriptors(), threads = scene_count_threads();
     const int count = g_getenv("TEST_UNDER") != NULL ? MADE_AND_DROPPED / 100 : MADE_AND_DROPPED;
     gsize before;
+    gint64 end;
 
     (void)scene;
     make_and_drop(count / 10);
     before = resident();
     make_and_drop(count);
+    end = g_get_monotonic_time() + 30 * G_TIME_SPAN_SECOND;
+    /* The thread of a monitor ends after the monitor. */
+    while ((scene_count_descriptors() > descriptors || scene_count_threads() > threads) && g_get_monotonic_time() < end)
+        g_thread_yield();
     g_assert_cmpuint(scene_count_descriptors(), ==, descriptors);
     g_assert_cmpuint(scene_count_threads(), ==, threads);
     if (g_getenv("TEST_UNDER") == NULL)
@@ -304,6 +345,7 @@ int main(int argc, char **argv)
     scene_test("/lifetime/monitor_outlives_its_thread", monitor_outlives_its_thread);
     scene_test("/lifetime/program_that_never_runs_its_context_gets_current_answers",
                program_that_never_runs_its_context_gets_current_answers);
+    scene_test("/lifetime/context_runs_while_the_kernel_holds_its_lock", context_runs_while_the_kernel_holds_its_lock);
     scene_test("/lifetime/manager_may_change_while_a_monitor_is_made", manager_may_change_while_a_monitor_is_made);
     scene_test("/lifetime/any_thread_may_drop_a_monitor", any_thread_may_drop_a_monitor);
     scene_test("/lifetime/handler_may_drop_the_monitor", handler_may_drop_the_monitor);

@@ -2,48 +2,81 @@
 /*
  * The addon below index.js: targets, their paths, and a function that is called after a change.
  *
- * Each Node environment (the main thread, each worker) has one run loop, and watches its descriptor in its libuv loop.
- * So all callbacks run on the environment's own thread, and the library needs no thread for them. The environment stays
- * alive while a target is watched.
+ * Each Node environment (the main thread, each worker) has one run loop. Who drives it, or reads a path, may wait for
+ * the kernel, which can hold its RTNL lock for long. So a thread does both, from the first watch to the end of the
+ * environment, and wakes the environment's libuv loop, where all functions are called. The environment stays alive
+ * while a target is watched.
  */
 #define NAPI_VERSION 8
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <node_api.h>
+#include <poll.h>
+#include <pthread.h>
 #include <reachability/reachability.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
-/* What an environment has. When it ends, its poll handle is closed before or after the objects of its targets. */
+#define RETRY_AFTER 100 /* milliseconds, after the run loop could not be driven */
+
+struct list {
+    struct handle *first, **end;
+};
+
+/* What an environment has. When it ends, its uv_async_t is closed before or after the objects of its targets. */
 struct environment {
-    unsigned references; /* the poll handle's, and those of targets */
-    int has_ended;
+    atomic_uint references; /* the uv_async_t's, the thread's, and those of targets */
     napi_env env;
     SCRunLoopRef loop;
-    uv_poll_t poll;
+    uv_async_t async;
+    int has_thread;
+    struct handle *fresh;   /* the thread's: read in this round. With references */
     unsigned keeping_alive; /* targets that are scheduled, and whose watch is not unreferenced */
     napi_async_cleanup_hook_handle cleanup;
+
+    pthread_mutex_t lock; /* of what follows, and of the paths of handles */
+    int has_ended;
+    struct list unread; /* scheduled, and not read since. With references */
+    struct list news;   /* their functions are to be called. With references */
+};
+
+/* The path of a target as the thread has read it. */
+struct reading {
+    int status; /* what SCError() was; -1: not read yet */
+    SCNetworkReachabilityPath path;
 };
 
 /* What the JavaScript object of a target has. */
 struct handle {
+    atomic_uint references; /* the object's, those of callbacks, and those in lists */
     struct environment *environment;
     SCNetworkReachabilityRef target;
+    int has_path;     /* it is about a path, not the network */
     napi_ref changed; /* the function, while the target is scheduled */
     int keeps_alive;
     napi_async_context context;
+
+    struct reading fresh; /* the thread's */
+    int is_fresh;         /* it is in `fresh` of the environment */
+    struct handle *next_fresh;
+
+    struct reading last;   /* of the last round */
+    struct reading *first; /* NULL, or the first, which JavaScript has not taken: a RetryTimer compares with it */
+    int was_taken;         /* JavaScript has taken one */
+    int has_news;          /* it is in `news` */
+    struct handle *next_unread, *next_news;
 };
 
 /* ---- Errors ----------------------------------------------------------------------------------------------------- */
 
 /* Throws an Error whose `errno` is the value of SCError(). index.js adds the `code`. */
-static napi_value throw_sc_error(napi_env env, const char *call)
+static napi_value throw_status(napi_env env, const char *call, int code, const char *detail)
 {
-    const int code = SCError();
-    const char *detail = SCErrorDetail();
     char text[512];
     napi_value message, number, error;
 
@@ -55,32 +88,236 @@ static napi_value throw_sc_error(napi_env env, const char *call)
     return NULL;
 }
 
-/* ---- The environment -------------------------------------------------------------------------------------------- */
-
-static void on_readable(uv_poll_t *poll, int status, int events)
+static napi_value throw_sc_error(napi_env env, const char *call)
 {
-    const struct environment *environment = poll->data;
-    napi_handle_scope scope;
-
-    (void)status, (void)events;
-    if (napi_open_handle_scope(environment->env, &scope) != napi_ok)
-        return;
-    SCRunLoopPerform(environment->loop, 0);
-    napi_close_handle_scope(environment->env, scope);
+    return throw_status(env, call, SCError(), SCErrorDetail());
 }
+
+/* ---- References ------------------------------------------------------------------------------------------------- */
 
 static void release_environment(struct environment *environment)
 {
-    if (--environment->references > 0)
+    if (atomic_fetch_sub(&environment->references, 1) > 1)
         return;
     SCRunLoopRelease(environment->loop);
+    pthread_mutex_destroy(&environment->lock);
     free(environment);
 }
 
-static void on_closed(uv_handle_t *poll)
+/* The target and the JavaScript parts have gone before, in finalize_handle. */
+static void release_handle(struct handle *handle)
 {
-    struct environment *environment = poll->data;
+    if (atomic_fetch_sub(&handle->references, 1) > 1)
+        return;
+    release_environment(handle->environment);
+    free(handle->first);
+    free(handle);
+}
 
+static const void *retain_info(const void *info)
+{
+    atomic_fetch_add(&((struct handle *)(uintptr_t)info)->references, 1);
+    return info;
+}
+
+static void release_info(const void *info)
+{
+    release_handle((struct handle *)(uintptr_t)info);
+}
+
+/* ---- The thread ------------------------------------------------------------------------------------------------- */
+
+static void add_news_locked(struct handle *handle)
+{
+    struct list *news = &handle->environment->news;
+
+    if (handle->has_news || handle->environment->has_ended)
+        return;
+    atomic_fetch_add(&handle->references, 1);
+    handle->has_news = 1;
+    handle->next_news = NULL;
+    *news->end = handle;
+    news->end = &handle->next_news;
+}
+
+static void add_unread(struct handle *handle)
+{
+    struct environment *environment = handle->environment;
+
+    SCNetworkReachabilityRetain(handle->target);
+    atomic_fetch_add(&handle->references, 1);
+    pthread_mutex_lock(&environment->lock);
+    handle->last.status = -1;
+    handle->next_unread = NULL;
+    *environment->unread.end = handle;
+    environment->unread.end = &handle->next_unread;
+    pthread_mutex_unlock(&environment->lock);
+    SCRunLoopWakeUp(environment->loop);
+}
+
+/* On the thread: it may wait for the kernel. */
+static void read_path(struct handle *handle, SCNetworkReachabilityRef target)
+{
+    handle->fresh = (struct reading){ .path = kSCNetworkReachabilityPathInitializer };
+    if (handle->has_path && !SCNetworkReachabilityGetLastPath(target, &handle->fresh.path))
+        handle->fresh.status = SCError();
+    if (handle->is_fresh)
+        return;
+    handle->is_fresh = 1;
+    atomic_fetch_add(&handle->references, 1);
+    handle->next_fresh = handle->environment->fresh;
+    handle->environment->fresh = handle;
+}
+
+/* What a round has read is visible at once, and wakes the libuv loop once. */
+static void publish_round(struct environment *environment)
+{
+    struct handle *fresh = environment->fresh, *next;
+
+    environment->fresh = NULL;
+    pthread_mutex_lock(&environment->lock);
+    for (next = fresh; next != NULL; next = next->next_fresh) {
+        next->is_fresh = 0;
+        if (next->last.status >= 0 && !next->was_taken && next->first == NULL &&
+            (next->first = malloc(sizeof *next->first)) != NULL)
+            *next->first = next->last;
+        next->last = next->fresh;
+        add_news_locked(next);
+    }
+    if (fresh != NULL && !environment->has_ended)
+        uv_async_send(&environment->async);
+    pthread_mutex_unlock(&environment->lock);
+    for (; fresh != NULL; fresh = next) {
+        next = fresh->next_fresh;
+        release_handle(fresh);
+    }
+}
+
+static void on_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)flags;
+    read_path(info, target);
+}
+
+/* Returns whether the environment goes on. */
+static int read_unread(struct environment *environment)
+{
+    struct handle *handle, *next;
+    int has_ended;
+
+    pthread_mutex_lock(&environment->lock);
+    handle = environment->unread.first;
+    environment->unread.first = NULL;
+    environment->unread.end = &environment->unread.first;
+    has_ended = environment->has_ended;
+    pthread_mutex_unlock(&environment->lock);
+    if (handle != NULL && !has_ended)
+        SCRunLoopPerform(environment->loop, 0); /* Schedule has not read all that a path has */
+    for (; handle != NULL; handle = next) {
+        next = handle->next_unread;
+        if (!has_ended)
+            read_path(handle, handle->target);
+        SCNetworkReachabilityRelease(handle->target);
+        release_handle(handle);
+    }
+    return !has_ended;
+}
+
+static void *drive(void *data)
+{
+    struct environment *environment = data;
+    int goes_on;
+
+    do {
+        if (SCRunLoopPerform(environment->loop, -1) < 0)
+            (void)poll(NULL, 0, RETRY_AFTER);
+        goes_on = read_unread(environment);
+        publish_round(environment);
+    } while (goes_on);
+    release_environment(environment);
+    return NULL;
+}
+
+/* Returns 0 or an errno. */
+static int start_thread(struct environment *environment)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all, before;
+    int error;
+
+    if (environment->has_thread)
+        return 0;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    atomic_fetch_add(&environment->references, 1);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&thread, &attributes, drive, environment);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (error != 0)
+        release_environment(environment);
+    environment->has_thread = error == 0;
+    return error;
+}
+
+/* ---- Functions, on the environment's own thread ----------------------------------------------------------------- */
+
+static void call_function(const struct handle *handle)
+{
+    napi_env env = handle->environment->env;
+    napi_value function, global, error;
+
+    if (handle->changed == NULL || napi_get_reference_value(env, handle->changed, &function) != napi_ok ||
+        napi_get_global(env, &global) != napi_ok)
+        return;
+    if (napi_make_callback(env, handle->context, global, function, 0, NULL, NULL) == napi_pending_exception &&
+        napi_get_and_clear_last_exception(env, &error) == napi_ok)
+        napi_fatal_exception(env, error);
+}
+
+/* NULL: there is none. */
+static struct handle *take_news(struct environment *environment)
+{
+    struct handle *handle;
+
+    pthread_mutex_lock(&environment->lock);
+    handle = environment->news.first;
+    if (handle != NULL) {
+        handle->has_news = 0;
+        environment->news.first = handle->next_news;
+        if (handle->next_news == NULL)
+            environment->news.end = &environment->news.first;
+    }
+    pthread_mutex_unlock(&environment->lock);
+    return handle;
+}
+
+static void call_functions(uv_async_t *async)
+{
+    struct environment *environment = async->data;
+    struct handle *handle;
+    napi_handle_scope scope;
+
+    while ((handle = take_news(environment)) != NULL) {
+        if (napi_open_handle_scope(environment->env, &scope) == napi_ok) {
+            call_function(handle);
+            napi_close_handle_scope(environment->env, scope);
+        }
+        release_handle(handle);
+    }
+}
+
+/* ---- The begin and the end of an environment -------------------------------------------------------------------- */
+
+static void on_closed(uv_handle_t *async)
+{
+    struct environment *environment = async->data;
+    struct handle *handle;
+
+    while ((handle = take_news(environment)) != NULL)
+        release_handle(handle);
     napi_remove_async_cleanup_hook(environment->cleanup);
     release_environment(environment);
 }
@@ -90,8 +327,11 @@ static void close_environment(napi_async_cleanup_hook_handle cleanup, void *data
     struct environment *environment = data;
 
     (void)cleanup;
+    pthread_mutex_lock(&environment->lock);
     environment->has_ended = 1;
-    uv_close((uv_handle_t *)&environment->poll, on_closed);
+    pthread_mutex_unlock(&environment->lock);
+    SCRunLoopWakeUp(environment->loop);
+    uv_close((uv_handle_t *)&environment->async, on_closed);
 }
 
 static struct environment *make_environment(napi_env env)
@@ -103,55 +343,38 @@ static struct environment *make_environment(napi_env env)
         return napi_throw_error(env, NULL, "out of memory"), NULL;
     environment->env = env;
     environment->references = 1;
+    environment->unread.end = &environment->unread.first;
+    environment->news.end = &environment->news.first;
     environment->loop = SCRunLoopCreate();
     if (environment->loop == NULL) {
         throw_sc_error(env, "SCRunLoopCreate");
         return free(environment), NULL;
     }
-    if (napi_get_uv_event_loop(env, &uv) != napi_ok ||
-        uv_poll_init(uv, &environment->poll, SCRunLoopGetFileDescriptor(environment->loop)) != 0) {
+    if (napi_get_uv_event_loop(env, &uv) != napi_ok || uv_async_init(uv, &environment->async, call_functions) != 0) {
         SCRunLoopRelease(environment->loop);
-        napi_throw_error(env, NULL, "libuv cannot watch the run loop's descriptor");
+        napi_throw_error(env, NULL, "libuv has no uv_async_t for the run loop");
         return free(environment), NULL;
     }
-    environment->poll.data = environment;
-    uv_poll_start(&environment->poll, UV_READABLE, on_readable);
-    uv_unref((uv_handle_t *)&environment->poll);
+    pthread_mutex_init(&environment->lock, NULL);
+    environment->async.data = environment;
+    uv_unref((uv_handle_t *)&environment->async);
     napi_add_async_cleanup_hook(env, close_environment, environment, &environment->cleanup);
     return environment;
-}
-
-/* ---- Callbacks -------------------------------------------------------------------------------------------------- */
-
-/* On the environment's thread, in SCRunLoopPerform. */
-static void on_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    const struct handle *handle = info;
-    napi_env env = handle->environment->env;
-    napi_value function, global, error;
-
-    (void)target, (void)flags;
-    if (napi_get_reference_value(env, handle->changed, &function) != napi_ok ||
-        napi_get_global(env, &global) != napi_ok)
-        return;
-    if (napi_make_callback(env, handle->context, global, function, 0, NULL, NULL) == napi_pending_exception &&
-        napi_get_and_clear_last_exception(env, &error) == napi_ok)
-        napi_fatal_exception(env, error);
 }
 
 /* Whether a watched target keeps its environment alive. */
 static void set_keeps_alive(struct handle *handle, int keeps_alive)
 {
     struct environment *environment = handle->environment;
-    uv_handle_t *poll = (uv_handle_t *)&environment->poll;
+    uv_handle_t *async = (uv_handle_t *)&environment->async;
 
     if (handle->changed == NULL || handle->keeps_alive == keeps_alive)
         return;
     handle->keeps_alive = keeps_alive;
     if (keeps_alive && environment->keeping_alive++ == 0)
-        uv_ref(poll);
+        uv_ref(async);
     else if (!keeps_alive && --environment->keeping_alive == 0 && !environment->has_ended)
-        uv_unref(poll);
+        uv_unref(async);
 }
 
 static void unwatch_handle(struct handle *handle)
@@ -176,8 +399,7 @@ static void finalize_handle(napi_env env, void *data, void *hint)
     (void)env, (void)hint;
     unwatch_handle(handle);
     SCNetworkReachabilityRelease(handle->target);
-    release_environment(handle->environment);
-    free(handle);
+    release_handle(handle);
 }
 
 /* ---- Arguments and results -------------------------------------------------------------------------------------- */
@@ -282,13 +504,15 @@ static napi_value make_external(napi_env env, struct handle *handle, SCNetworkRe
 {
     napi_value result = NULL;
 
+    handle->references = 1;
+    handle->last.status = -1;
     handle->target = target;
     if (target == NULL) {
         throw_sc_error(env, call);
         free(handle);
         return NULL;
     }
-    handle->environment->references++;
+    atomic_fetch_add(&handle->environment->references, 1);
     if (napi_create_external(env, handle, finalize_handle, NULL, &result) != napi_ok)
         finalize_handle(env, handle, NULL);
     return result;
@@ -342,6 +566,7 @@ static napi_value create(napi_env env, napi_callback_info info)
         options.localAddress = source.ss_family != AF_UNSPEC ? (struct sockaddr *)&source : NULL;
         options.remoteAddress = remote.ss_family != AF_UNSPEC ? (struct sockaddr *)&remote : NULL;
         move_port(&options, &remote);
+        handle->has_path = (options.options & kSCNetworkReachabilityOptionNotifyNetwork) == 0;
         result = make_external(env, handle, SCNetworkReachabilityCreateWithOptions(NULL, &options),
                                "SCNetworkReachabilityCreateWithOptions");
     }
@@ -362,19 +587,24 @@ static napi_value create_with_socket(napi_env env, napi_callback_info info)
     napi_get_value_int32(env, arguments[0], &descriptor);
     if (handle == NULL || napi_get_instance_data(env, (void **)&handle->environment) != napi_ok)
         return free(handle), napi_throw_error(env, NULL, "out of memory"), NULL;
+    handle->has_path = 1;
     return make_external(env, handle, SCNetworkReachabilityCreateWithSocket(NULL, descriptor),
                          "SCNetworkReachabilityCreateWithSocket");
 }
 
-/* watch(target, function): calls the function after each change. */
+/* watch(target, function): calls the function as soon as lastPath has the first path, and after each change. */
 static napi_value watch(napi_env env, napi_callback_info info)
 {
     napi_value arguments[2], name;
     struct handle *handle = handle_of(env, info, 2, arguments);
-    SCNetworkReachabilityContext context = { 0, handle, NULL, NULL, NULL };
+    SCNetworkReachabilityContext context = { 0, handle, retain_info, release_info, NULL };
+    int error;
 
     if (handle == NULL || handle->changed != NULL)
         return NULL;
+    error = start_thread(handle->environment);
+    if (error != 0)
+        return throw_status(env, "pthread_create", error, "");
     if (!SCNetworkReachabilitySetCallback(handle->target, on_change, &context) ||
         !SCNetworkReachabilityScheduleWithRunLoop(handle->target, handle->environment->loop, kSCRunLoopDefaultMode))
         return throw_sc_error(env, "SCNetworkReachabilityScheduleWithRunLoop");
@@ -382,6 +612,7 @@ static napi_value watch(napi_env env, napi_callback_info info)
     napi_create_string_utf8(env, "reachability", NAPI_AUTO_LENGTH, &name);
     napi_async_init(env, NULL, name, &handle->context);
     set_keeps_alive(handle, 1);
+    add_unread(handle);
     return NULL;
 }
 
@@ -396,32 +627,75 @@ static napi_value unwatch(napi_env env, napi_callback_info info)
     return NULL;
 }
 
-/* path(target): the path now. */
-static napi_value path(napi_env env, napi_callback_info info)
+static struct reading last_reading(struct handle *handle)
 {
-    SCNetworkReachabilityPath result = kSCNetworkReachabilityPathInitializer;
-    napi_value arguments[1];
-    const struct handle *handle = handle_of(env, info, 1, arguments);
+    struct reading reading;
 
-    if (handle == NULL)
-        return NULL;
-    if (!SCNetworkReachabilityGetPath(handle->target, &result))
-        return throw_sc_error(env, "SCNetworkReachabilityGetPath");
-    return path_object(env, &result);
+    pthread_mutex_lock(&handle->environment->lock);
+    reading = handle->last;
+    pthread_mutex_unlock(&handle->environment->lock);
+    return reading;
 }
 
-/* lastPath(target): the path of the latest evaluation. */
+/* path(target): the path now, by a query. Of a watched target, the path as it was read last, without a wait. */
+static napi_value path(napi_env env, napi_callback_info info)
+{
+    struct reading reading;
+    napi_value arguments[1];
+    struct handle *handle = handle_of(env, info, 1, arguments);
+
+    if (handle == NULL)
+        return NULL;
+    reading = last_reading(handle);
+    if (handle->changed != NULL && reading.status == 0)
+        return path_object(env, &reading.path);
+    reading.path = (SCNetworkReachabilityPath)kSCNetworkReachabilityPathInitializer;
+    if (!SCNetworkReachabilityGetPath(handle->target, &reading.path))
+        return throw_sc_error(env, "SCNetworkReachabilityGetPath");
+    return path_object(env, &reading.path);
+}
+
+/* lastPath(target): the path of a watched target as it was read first, then as it was read last. undefined: it was
+ * not read yet. */
 static napi_value last_path(napi_env env, napi_callback_info info)
 {
-    SCNetworkReachabilityPath result = kSCNetworkReachabilityPathInitializer;
+    struct reading reading;
     napi_value arguments[1];
+    struct handle *handle = handle_of(env, info, 1, arguments);
+
+    if (handle == NULL)
+        return NULL;
+    pthread_mutex_lock(&handle->environment->lock);
+    reading = handle->last;
+    if (handle->first != NULL) {
+        reading = *handle->first;
+        free(handle->first);
+        handle->first = NULL;
+        add_news_locked(handle);
+        uv_async_send(&handle->environment->async);
+    }
+    handle->was_taken = reading.status >= 0;
+    pthread_mutex_unlock(&handle->environment->lock);
+    if (reading.status == 0)
+        return path_object(env, &reading.path);
+    if (reading.status < 0)
+        return NULL;
+    add_unread(handle);
+    return throw_status(env, "SCNetworkReachabilityGetLastPath", reading.status, "");
+}
+
+/* flags(target): those of the latest evaluation of a watched target. */
+static napi_value flags(napi_env env, napi_callback_info info)
+{
+    SCNetworkReachabilityFlags result;
+    napi_value arguments[1], number;
     const struct handle *handle = handle_of(env, info, 1, arguments);
 
     if (handle == NULL)
         return NULL;
-    if (!SCNetworkReachabilityGetLastPath(handle->target, &result))
-        return throw_sc_error(env, "SCNetworkReachabilityGetLastPath");
-    return path_object(env, &result);
+    if (!SCNetworkReachabilityGetFlags(handle->target, &result))
+        return throw_sc_error(env, "SCNetworkReachabilityGetFlags");
+    return napi_create_uint32(env, result, &number) == napi_ok ? number : NULL;
 }
 
 static napi_value array_of_addresses(napi_env env, const struct sockaddr_storage *addresses, size_t count)
@@ -581,6 +855,7 @@ NAPI_MODULE_INIT(/* env, exports */)
         { "unwatch", NULL, unwatch, NULL, NULL, NULL, napi_enumerable, NULL },
         { "path", NULL, path, NULL, NULL, NULL, napi_enumerable, NULL },
         { "lastPath", NULL, last_path, NULL, NULL, NULL, napi_enumerable, NULL },
+        { "flags", NULL, flags, NULL, NULL, NULL, napi_enumerable, NULL },
         { "addresses", NULL, addresses, NULL, NULL, NULL, napi_enumerable, NULL },
         { "description", NULL, description, NULL, NULL, NULL, napi_enumerable, NULL },
         { "network", NULL, network, NULL, NULL, NULL, napi_enumerable, NULL },

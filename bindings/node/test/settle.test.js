@@ -22,9 +22,10 @@ beforeEach(() => {
   ip(`route add ${DEFAULT}`);
 });
 
-// The paths until one meets the condition: then the other watch of the same address has seen it, too.
+// The paths until one meets the condition. After a turn of the loop, the other watch of the same address has seen it, too.
 async function until(paths, condition) {
   while (!condition(await next(paths)));
+  await new Promise(setImmediate);
 }
 
 // Sets performance.now().
@@ -79,8 +80,7 @@ test('changes that go on come after ten times the settle time', async (context) 
   }
   setClock(10 * LONG);
   ip('route replace unreachable 192.0.2.0/24');
-  // The newest of that moment: the library's second look at the last change may wake the loop first.
-  assert.ok(['routeProhibited', 'routeUnreachable'].includes((await change).value.reason));
+  assert.equal((await change).value.reason, 'routeUnreachable');
   ip('route del unreachable 192.0.2.0/24');
   paths.close();
   settled.close();

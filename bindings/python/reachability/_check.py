@@ -32,6 +32,15 @@ def _path_now(target: int) -> Path:
         _library.release(target)
 
 
+async def _path_now_in_task(target: int) -> Path:
+    """In a thread, as the query may wait for the kernel. It ends even if the task is cancelled: it must release."""
+    if trio := _hub.trio_of_this_task():
+        with trio.CancelScope(shield=True):
+            path: Path = await trio.to_thread.run_sync(_path_now, target, limiter=trio.CapacityLimiter(1))
+        return path
+    return await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, _path_now, target))
+
+
 def _end_of(timeout: float | None) -> float:
     """The time on the clock time.monotonic()."""
     if timeout is None:
@@ -103,7 +112,7 @@ async def check_async(
 ) -> Path:
     """The same as check(), for asyncio and trio: it does not block the event loop."""
     question, end = Question(host, source, interface, mark, port, transport, traffic_class), _end_of(timeout)
-    path = _path_now(question.create())
+    path = await _path_now_in_task(question.create())
     if _is_known(path):
         return path
     with Watch._of(question) as watched:
@@ -148,7 +157,7 @@ async def wait_until_reachable_async(
 ) -> Path | None:
     """The same as wait_until_reachable(), for asyncio and trio: it does not block the event loop."""
     question, end = Question(host, source, interface, mark, port, transport, traffic_class), _end_of(timeout)
-    path = _path_now(question.create())
+    path = await _path_now_in_task(question.create())
     if not _is_reachable(path):
         with Watch._of(question) as watched:
             path = await _wait_in_task(watched, _is_reachable, path, end)

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: MIT
 """The run loop that many watches share, and the wait for it.
 
-One hub serves all threads of the process that block, and one each event loop. So the number of watches costs no
-descriptors. One of those that wait leads: it waits for the descriptor of the run loop, and wakes the others if their
-targets have changed. When it stops to wait, the next one leads. An event loop that is busy delays only its own tasks, as
-its hub is its own.
+The number of watches costs no descriptors. One hub serves all threads of the process that block: one of those that wait
+leads. It drives the run loop, and wakes the others if their targets have changed. When it stops to wait, the next one
+leads.
+
+Another hub serves all event loops. Whoever drives a run loop, or reads a path, may wait for the kernel, which can hold
+its RTNL lock for long. So a thread does both, and an event loop is only woken.
 """
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import collections
 import contextlib
+import errno
+import itertools
 import os
 import select
 import sys
@@ -22,39 +27,36 @@ from typing import Any, Callable, Iterator
 from . import _library
 
 POLL_LIMIT = 2**31 - 1  # milliseconds: poll(2) takes an int
+RETRY_AFTER = 100  # milliseconds, after the run loop could not be driven
+PIECE = 256  # changes that are read before their tasks are woken
 
 
 class Member:
     """What a hub knows about a watch. The watch may end before: nothing here refers to it."""
 
-    def __init__(self, target: int) -> None:
+    def __init__(self, target: int, read: Callable[[], Any]) -> None:
         self.target = target
+        self.read = read  # the value of the latest evaluation; may wait for the kernel
         self.may_have_news = True
-        self.hub: Hub | None = None  # on whose run loop the target is
+        self.hub: AnyHub | None = None  # on whose run loop the target is
+        # Only in the background:
+        self.first: Any = None  # what was read first, until the task takes it: a RetryTimer compares with it
+        self.latest: Any = None  # what was read last
+        self.error: Exception | None = None  # of reading it
+        self.waiter: tuple[Callable[..., Any], Any] | None = None  # calls in the event loop, and the event of the task
 
 
-class Hub:
+class AnyHub:
     def __init__(self, key: object) -> None:
         self.key = key
         self.members = 0
         self.is_released = False
         self._loop: int = _library.loop_create()
-        try:
-            self.descriptor: int = _library.loop_get_file_descriptor(self._loop)
-        except _library.ReachabilityError:
-            _library.loop_release(self._loop)
-            raise
-        # A signal handler, or the garbage collector, may enter while its thread has the lock.
-        self._lock = threading.RLock()
         self._by_target: dict[int, Member] = {}
-        self._leader: Member | None = None
-        self._followers: dict[Member, Any] = {}  # the event that ends the wait of each
-        self._changed: collections.deque[Member] = collections.deque()  # the leader has not woken these yet
-
-    # ---- Members
 
     def schedule(self, member: Member) -> None:
         self._by_target[member.target] = member
+        member.first = member.latest = member.error = None
         try:
             _library.schedule(member.target, self._loop, _library.MODE)
         except _library.ReachabilityError:
@@ -69,10 +71,53 @@ class Hub:
         self.is_released = True
         _library.loop_release(self._loop)
 
-    # ---- News
-
     def perform(self) -> None:
         """Handles what is due, without a wait."""
+
+    def value(self, member: Member) -> Any:
+        """The newest value. None: it was not read yet."""
+        raise NotImplementedError
+
+    def value_at_hand(self, member: Member) -> Any:
+        """The newest value, if that needs no query. None: it does."""
+        return None
+
+    def interrupt(self, member: Member) -> None:
+        """Ends the wait of a member. Any thread, task or signal handler may call this."""
+        raise NotImplementedError
+
+    def _take_changes(self) -> Iterator[Member]:
+        """Each member whose target has changed. Its target lives until the next one is taken."""
+        while target := _library.loop_copy_next_change(self._loop, None):
+            try:
+                if member := self._by_target.get(target):
+                    yield member
+            finally:
+                _library.release(target)
+
+
+class Hub(AnyHub):
+    """For threads that block."""
+
+    def __init__(self, key: object) -> None:
+        super().__init__(key)
+        try:
+            self.descriptor: int = _library.loop_get_file_descriptor(self._loop)
+        except _library.ReachabilityError:
+            _library.loop_release(self._loop)
+            raise
+        # A signal handler, or the garbage collector, may enter while its thread has the lock.
+        self._lock = threading.RLock()
+        self._leader: Member | None = None
+        self._followers: dict[Member, threading.Event] = {}  # the event that ends the wait of each
+        self._changed: collections.deque[Member] = collections.deque()  # the leader has not woken these yet
+
+    # ---- News
+
+    def value(self, member: Member) -> Any:
+        return member.read()
+
+    def perform(self) -> None:
         with self._lock:
             self._perform()
             if not self._leader:
@@ -83,13 +128,9 @@ class Hub:
     def _perform(self) -> None:
         with self._losing_nothing():
             _library.loop_perform(self._loop, 0.0)
-            while target := _library.loop_copy_next_change(self._loop, None):
-                try:
-                    if member := self._by_target.get(target):
-                        member.may_have_news = True
-                        self._changed.append(member)
-                finally:
-                    _library.release(target)
+            for member in self._take_changes():
+                member.may_have_news = True
+                self._changed.append(member)
 
     @contextlib.contextmanager
     def _losing_nothing(self) -> Iterator[None]:
@@ -104,7 +145,6 @@ class Hub:
             raise
 
     def interrupt(self, member: Member) -> None:
-        """Ends the wait of a member. Any thread, task or signal handler may call this."""
         member.may_have_news = True
         self._changed.append(member)
         _library.loop_wake_up(self._loop)
@@ -113,7 +153,7 @@ class Hub:
 
     def wait(self, member: Member, deadline: float | None) -> None:
         """Blocks the thread until the member may have news, or until the deadline on the clock time.monotonic()."""
-        with self._waiting(member, threading.Event) as event:
+        with self._waiting(member) as event:
             if event:
                 _wait_for_event(event, deadline)
             readable = select.poll()
@@ -125,18 +165,8 @@ class Hub:
                 readable.poll(None if left is None else min(left, POLL_LIMIT))
                 self._lead()
 
-    async def wait_in_task(self, member: Member) -> None:
-        """Suspends the task until the member may have news."""
-        trio = trio_of_this_task()
-        with self._waiting(member, trio.Event if trio else asyncio.Event) as event:
-            if event:
-                await event.wait()
-            while self._must_lead(member):
-                await (trio.lowlevel.wait_readable(self.descriptor) if trio else _wait_readable(self.descriptor))
-                self._lead()
-
     @contextlib.contextmanager
-    def _waiting(self, member: Member, make_event: Callable[[], Any]) -> Iterator[Any]:
+    def _waiting(self, member: Member) -> Iterator[threading.Event | None]:
         """Makes the member the leader; the value is None. Or a follower; the value is the event that ends its wait."""
         event = None
         try:
@@ -144,7 +174,7 @@ class Hub:
                 if not self._leader:
                     self._leader = member
                 elif not member.may_have_news:
-                    self._followers[member] = event = make_event()
+                    self._followers[member] = event = threading.Event()
             yield event
         finally:
             with self._lock:
@@ -183,24 +213,125 @@ def trio_of_this_task() -> Any:
         return None
 
 
-def _set_result(readable: asyncio.Future[None]) -> None:
-    if not readable.done():  # it may be cancelled
-        readable.set_result(None)
+def _set_all(events: list[Any]) -> None:
+    for event in events:
+        event.set()
 
 
-async def _wait_readable(descriptor: int) -> None:
-    loop = asyncio.get_running_loop()
-    readable: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(descriptor, _set_result, readable)
-    try:
-        await readable
-    finally:
-        loop.remove_reader(descriptor)
+class Background(AnyHub):
+    """For tasks. Its thread ends after the last member has left."""
+
+    def __init__(self, key: object) -> None:
+        super().__init__(key)
+        self._unread: collections.deque[Member] = collections.deque()  # each with a reference to its target
+        self._process = os.getpid()
+        _library.loop_retain(self._loop)  # the thread's
+        try:
+            # Not of `threading`, whose start() waits: the new thread may collect a watch, which waits for the caller.
+            _thread.start_new_thread(self._drive, ())
+        except RuntimeError as error:
+            self._process = 0
+            self.release()
+            raise _library.ReachabilityError(errno.EAGAIN, str(error)) from None
+
+    def schedule(self, member: Member) -> None:
+        super().schedule(member)
+        self._read_soon(member)
+
+    def release(self) -> None:
+        self.is_released = True
+        if self._process == os.getpid():
+            _library.loop_wake_up(self._loop)
+        else:  # there is no thread
+            _library.loop_release(self._loop)
+        super().release()
+
+    def value(self, member: Member) -> Any:
+        if error := member.error:
+            member.error = None
+            self._read_soon(member)
+            raise error
+        if (first := member.first) is not None:
+            member.first = None
+            member.may_have_news = True
+            return first
+        return member.latest
+
+    def value_at_hand(self, member: Member) -> Any:
+        return member.latest
+
+    def interrupt(self, member: Member) -> None:
+        self._wake([member])
+
+    async def wait_in_task(self, member: Member) -> None:
+        """Suspends the task until the member may have news."""
+        if trio := trio_of_this_task():
+            call, event = trio.lowlevel.current_trio_token().run_sync_soon, trio.Event()
+        else:
+            call, event = asyncio.get_running_loop().call_soon_threadsafe, asyncio.Event()
+        member.waiter = call, event
+        try:
+            if not member.may_have_news:
+                await event.wait()
+        finally:
+            member.waiter = None
+
+    def _wake(self, members: list[Member]) -> None:
+        """Wakes each event loop once."""
+        events: dict[Callable[..., Any], list[Any]] = {}
+        for member in members:
+            member.may_have_news = True
+            if waiter := member.waiter:
+                events.setdefault(waiter[0], []).append(waiter[1])
+        for call, of_this_loop in events.items():
+            with contextlib.suppress(RuntimeError):  # the event loop has ended
+                call(_set_all, of_this_loop)
+
+    # ---- The thread
+
+    def _read_soon(self, member: Member) -> None:
+        _library.retain(member.target)
+        self._unread.append(member)
+        _library.loop_wake_up(self._loop)
+
+    def _drive(self) -> None:
+        while not self.is_released:
+            try:
+                _library.loop_perform(self._loop, -1.0)
+                if self._unread:  # Schedule has not read all that the value needs
+                    _library.loop_perform(self._loop, 0.0)
+            except _library.ReachabilityError:
+                select.poll().poll(RETRY_AFTER)
+            changes = itertools.chain(self._take_unread(), self._take_changes())
+            while members := [self._read(member) for member in itertools.islice(changes, PIECE)]:
+                self._wake(members)
+        for _ in self._take_unread():
+            pass
+        _library.loop_release(self._loop)
+
+    def _take_unread(self) -> Iterator[Member]:
+        while self._unread:
+            member = self._unread.popleft()
+            try:
+                yield member
+            finally:
+                _library.release(member.target)
+
+    def _read(self, member: Member) -> Member:
+        try:
+            if self._by_target.get(member.target) is member:  # it has not left
+                value = member.read()
+                member.first = value if member.latest is None else member.first
+                member.latest, member.error = value, None
+        except Exception as error:  # the task raises it
+            member.error = error
+        return member
 
 
 # ---- The hubs of this process
 
 BLOCKING = "blocking"  # the key of the hub that threads wait for
+BACKGROUND = "background"  # the key of the hub of all event loops
 
 
 class _ThisThread(threading.local):
@@ -226,7 +357,7 @@ def blocking() -> Iterator[object]:
 
 
 _lock = threading.RLock()
-_hubs: dict[object, Hub] = {}
+_hubs: dict[object, AnyHub] = {}
 
 
 def _forget_all() -> None:
@@ -240,23 +371,24 @@ os.register_at_fork(after_in_child=_forget_all)
 
 
 def key_of_this_task() -> object:
-    """The event loop that runs the calling code. Without one: BLOCKING."""
-    if trio := trio_of_this_task():
-        return trio.lowlevel.current_trio_token()
+    """The key for the calling code: BACKGROUND if an event loop runs it."""
+    if trio_of_this_task():
+        return BACKGROUND
     try:
-        return asyncio.get_running_loop()
+        asyncio.get_running_loop()
+        return BACKGROUND
     except RuntimeError:
         return BLOCKING
 
 
-def join(member: Member, key: object) -> Hub:
+def join(member: Member, key: object) -> AnyHub:
     """Schedules the member's target on the run loop of a hub."""
     with _lock:
         hub = _hubs.get(key)
         if hub:
             hub.members += 1
         if not hub or hub.is_released:  # meanwhile, by the garbage collector on this thread
-            _hubs[key] = hub = Hub(key)
+            _hubs[key] = hub = Background(key) if key is BACKGROUND else Hub(key)
             hub.members += 1
         try:
             if member.hub:  # a target is on one run loop
@@ -269,14 +401,14 @@ def join(member: Member, key: object) -> Hub:
     return hub
 
 
-def leave(member: Member, hub: Hub) -> None:
+def leave(member: Member, hub: AnyHub) -> None:
     """The end of join(). The last one releases the hub. Also in a child after fork(2), where unscheduling fails."""
     with _lock:
         hub.unschedule(member)
         _drop(hub)
 
 
-def _drop(hub: Hub) -> None:
+def _drop(hub: AnyHub) -> None:
     hub.members -= 1
     if hub.members == 0:
         if _hubs.get(hub.key) is hub:

@@ -196,6 +196,7 @@ create_with_options = function_that_fails(
 create_with_socket = function_that_fails(
     None, "SCNetworkReachabilityCreateWithSocket", Pointer, Pointer, ctypes.c_int
 )
+retain = function("SCNetworkReachabilityRetain", Pointer, Pointer)
 release = function("SCNetworkReachabilityRelease", None, Pointer)
 get_path = function_that_fails(0, "SCNetworkReachabilityGetPath", ctypes.c_ubyte, Pointer, PathPointer)
 get_last_path = function_that_fails(0, "SCNetworkReachabilityGetLastPath", ctypes.c_ubyte, Pointer, PathPointer)
@@ -220,6 +221,7 @@ schedule = function_that_fails(
 )
 unschedule = function("SCNetworkReachabilityUnscheduleFromRunLoop", ctypes.c_ubyte, Pointer, Pointer, ctypes.c_char_p)
 loop_create = function_that_fails(None, "SCRunLoopCreate", Pointer)
+loop_retain = function("SCRunLoopRetain", Pointer, Pointer)
 loop_release = function("SCRunLoopRelease", None, Pointer)
 loop_get_file_descriptor = function_that_fails(-1, "SCRunLoopGetFileDescriptor", ctypes.c_int, Pointer)
 loop_perform = function_that_fails(-1, "SCRunLoopPerform", ctypes.c_int, Pointer, ctypes.c_double)

@@ -123,7 +123,8 @@ class RetryTimer:
     def _begin(self, seconds: float) -> float:
         """Takes what has changed since the last sleep. Returns the end of this one."""
         end = time.monotonic() + _number("seconds", seconds)
-        self._observe(self._watch.next_change())
+        while path := self._watch.next_change():
+            self._observe(path)
         return end
 
     def _left(self, end: float) -> float:

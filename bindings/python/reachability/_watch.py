@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Watching a host. No thread of the library calls Python: watches wait for the descriptor of a run loop that they share."""
+"""Watching a host. No thread of the library calls Python: Python drives the run loops, which watches share."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import contextlib
 import ctypes
 import dataclasses
 import errno
+import functools
 import os
 import threading
 import time
 import weakref
 from types import TracebackType
-from typing import Any, Generic, Iterator, TypeVar
+from typing import Any, Callable, Generic, Iterator, TypeVar
 
 from . import _hub, _library
 from ._address import Address, address_from_bytes
@@ -38,7 +39,7 @@ class _Place:
 
     def __init__(self, member: _hub.Member, key: object) -> None:
         self.member = member
-        self.hub = _hub.join(member, key)
+        self.hub: Any = _hub.join(member, key)  # Background for tasks, otherwise Hub
 
     def move(self, key: object, lock: threading.RLock) -> None:
         """To the hub with this key. A target is on one run loop, so its name is looked up again.
@@ -92,7 +93,8 @@ class _Settling:
 class BaseWatch(Generic[Value]):
     """What Watch and NetworkWatch have in common."""
 
-    def __init__(self, target: int, settle_time: float = 0) -> None:
+    def __init__(self, target: int, read: Callable[[int], Value], settle_time: float = 0) -> None:
+        """`read`: the value of the latest evaluation."""
         self._last: object = None  # what was news last
         try:
             self._settling = _Settling(settle_time)
@@ -105,7 +107,7 @@ class BaseWatch(Generic[Value]):
         self._is_closed = False
         self._process = os.getpid()
         self._target = target
-        self._member = _hub.Member(self._target)
+        self._member = _hub.Member(target, functools.partial(read, target))
         try:
             self._place = _Place(self._member, _hub.key_of_this_task())
         except _library.ReachabilityError:
@@ -126,7 +128,8 @@ class BaseWatch(Generic[Value]):
         """The descriptor that is readable when next_change() has something to do. Do not read from it or close it."""
         with self._iterating():
             self._place.move(self._member, self._lock)
-            return self._place.hub.descriptor
+            descriptor: int = self._place.hub.descriptor
+            return descriptor
 
     def next_change(self) -> Value | None:
         """The newest value, if it differs from the last one that this watch returned. Otherwise None. Does not wait."""
@@ -139,20 +142,19 @@ class BaseWatch(Generic[Value]):
         due = self._settling.due
         return None if due is None else max(due - time.monotonic(), 0)
 
-    def _read(self) -> Value:
-        """The value of the latest evaluation."""
-        raise NotImplementedError
-
     def _news(self, value: Value) -> object:
         """What must change for the value to be returned."""
         return value
 
     def _next_value(self) -> Value | None:
-        self._place.hub.perform()
+        hub = self._place.hub
+        hub.perform()
         self._member.may_have_news = False  # before it reads: what comes then is news
         if self._is_closed:
             return None
-        value = self._read()
+        value: Value | None = hub.value(self._member)
+        if value is None:
+            return None
         news = self._news(value)
         if not self._settling.is_news(news, self._last):
             return None
@@ -177,7 +179,8 @@ class BaseWatch(Generic[Value]):
             return None
         try:
             with _hub.blocking() as key:
-                self._move(key)
+                if self._place.hub.key is not self._member:  # otherwise an event loop waits for fileno()
+                    self._place.move(key, self._lock)
                 while (value := self._next_value()) is None and not self._is_closed:
                     if deadline is not None and time.monotonic() >= deadline:
                         break
@@ -194,7 +197,7 @@ class BaseWatch(Generic[Value]):
         if not self._begin_iterating():
             raise StopAsyncIteration
         try:
-            self._move(_hub.key_of_this_task())
+            self._place.move(_hub.key_of_this_task(), self._lock)
             while (value := self._next_value()) is None:
                 if self._is_closed:
                     raise StopAsyncIteration
@@ -217,10 +220,6 @@ class BaseWatch(Generic[Value]):
                 await hub.wait_in_task(self._member)
             finally:
                 timer.cancel()
-
-    def _move(self, key: object) -> None:
-        if self._place.hub.key is not self._member:  # otherwise an event loop waits for the descriptor of fileno()
-            self._place.move(key, self._lock)
 
     # ---- Closing
 
@@ -306,6 +305,10 @@ class BaseWatch(Generic[Value]):
         self._end()
 
 
+def _read_last_path(target: int) -> Path:
+    return read_path(_library.get_last_path, target)
+
+
 class Watch(BaseWatch[Path]):
     """Iterates over the paths to a host: first the current one, then each that differs from the last.
 
@@ -316,8 +319,9 @@ class Watch(BaseWatch[Path]):
     fileno() is readable, or settles_in is over, and then calls next_change(). One thread or task at a time iterates or calls next_change() or
     fileno(). Another one may call close().
 
-    All watches of an event loop, and all others of a process, share a few descriptors. A watch that was asked for fileno()
-    has its own. After fork(2), the child can only close the watches that it has from its parent.
+    All watches of a process's event loops share a few descriptors and a thread, and all others a few descriptors. A
+    watch that was asked for fileno() has its own, until a task iterates. After fork(2), the child can only close the
+    watches that it has from its parent.
     """
 
     def __init__(
@@ -335,7 +339,7 @@ class Watch(BaseWatch[Path]):
     ) -> None:
         question = Question(host, source, interface, mark, port, transport, traffic_class, next_hop)
         self._reports_next_hop = next_hop
-        super().__init__(question.create(), settle_time)
+        super().__init__(question.create(), _read_last_path, settle_time)
 
     @classmethod
     def _of(cls, question: Question) -> Watch:
@@ -346,7 +350,7 @@ class Watch(BaseWatch[Path]):
         """See watch_socket()."""
         watch = cls.__new__(cls)
         watch._reports_next_hop = False
-        BaseWatch.__init__(watch, create_socket_target(connection))
+        BaseWatch.__init__(watch, create_socket_target(connection), _read_last_path)
         return watch
 
     def _news(self, path: Path) -> object:
@@ -354,14 +358,12 @@ class Watch(BaseWatch[Path]):
         failed = self._reports_next_hop and path.next_hop == NextHop.FAILED
         return dataclasses.replace(path, next_hop=NextHop.UNKNOWN), failed
 
-    def _read(self) -> Path:
-        return read_path(_library.get_last_path, self._target)
-
     @property
     def path(self) -> Path:
-        """The path now. Queries the kernel, which takes some microseconds."""
+        """The path now, by a query to the kernel. In an event loop, the newest that the watch knows, without a wait."""
         with self._use():
-            return read_path(_library.get_path, self._target)
+            at_hand: Path | None = self._place.hub.value_at_hand(self._member)
+            return at_hand or read_path(_library.get_path, self._target)
 
     @property
     def addresses(self) -> list[Address]:
@@ -385,16 +387,13 @@ class NetworkWatch(BaseWatch[Network]):
     """Iterates over the network, as Watch does over the paths to a host."""
 
     def __init__(self) -> None:
-        super().__init__(create_network_target())
-
-    def _read(self) -> Network:
-        return read_network(self._target)
+        super().__init__(create_network_target(), read_network)
 
     @property
     def network(self) -> Network:
         """The network as it was evaluated last."""
         with self._use():
-            return self._read()
+            return read_network(self._target)
 
 
 def watch(

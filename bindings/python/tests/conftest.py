@@ -50,6 +50,10 @@ def ip(command: str) -> None:
     subprocess.run(["ip", *command.split()], check=True)
 
 
+def threads_of_the_process() -> int:
+    return len(os.listdir("/proc/self/task"))
+
+
 def pytest_configure(config: pytest.Config) -> None:
     try:
         enter_namespace()

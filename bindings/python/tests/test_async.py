@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import Any, Awaitable, Callable
 
 import pytest
@@ -90,15 +91,39 @@ def test_close_in_another_asyncio_task_ends_the_iteration() -> None:
 
 
 def test_two_asyncio_tasks_watch_two_hosts(route: Route) -> None:
-    async def second_state(host: str) -> bool:
+    async def second_state(host: str, first: asyncio.Event) -> bool:
         async with watch(host) as paths:
             await paths.__anext__()
+            first.set()
             return (await paths.__anext__()).is_reachable
 
     async def main() -> None:
-        tasks = [asyncio.create_task(second_state(f"192.0.2.{number}")) for number in (1, 2)]
-        await asyncio.sleep(0)  # both run until they wait
+        events = [asyncio.Event(), asyncio.Event()]
+        tasks = [asyncio.create_task(second_state(f"192.0.2.{i + 1}", first)) for i, first in enumerate(events)]
+        for first in events:
+            await first.wait()
         route("del")
         assert await asyncio.gather(*tasks) == [False, False]
 
     asyncio.run(main())
+
+
+def test_child_after_fork_closes_the_watch_of_a_task_and_makes_another(run: Run, route: Route) -> None:
+    kept = []
+
+    async def main() -> None:
+        kept.append(watch("192.0.2.1"))
+        assert (await kept[0].__anext__()).is_reachable
+
+    run(main)
+    child = os.fork()
+    if child == 0:
+        try:
+            kept.pop().close()
+            run(main)
+            os._exit(0)
+        except BaseException:
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    route("del")
+    assert not next(kept.pop()).is_reachable

@@ -13,8 +13,9 @@ from typing import Any, Awaitable, Callable, Iterator
 
 import pytest
 
+from conftest import threads_of_the_process
 from reachability import Path, Reason, RetryTimer, Wake, check, watch
-from reachability._hub import Hub
+from reachability._hub import PIECE, Background, Member
 from reachability._retry import Trigger
 
 Route = Callable[[str], None]
@@ -179,6 +180,20 @@ def test_task_sleeps_until_the_route_returns(run: Run, route: Route) -> None:
     run(main)
 
 
+def test_change_during_the_attempt_of_a_task_ends_its_next_sleep(run: Run, route: Route) -> None:
+    async def main() -> None:
+        with RetryTimer(FAR) as timer:
+            while (first := timer._watch._member.latest) is None:
+                pass
+            route("add")  # the task was busy: it has taken no path yet
+            while timer._watch._member.latest is first:
+                pass
+            assert await timer.sleep_async(TIME_LIMIT) is Wake.REACHABLE
+
+    route("del")
+    run(main)
+
+
 def test_cancelled_task_sleeps_no_longer(route: Route) -> None:
     async def main() -> None:
         with RetryTimer(FAR) as timer:
@@ -210,25 +225,25 @@ def test_cancelled_task_ends_and_loses_no_change_that_came_with_it(route: Route,
     asyncio.run(main())
 
 
-def test_ten_thousand_sleepers_are_one_wake_up_of_the_loop(route: Route, monkeypatch: pytest.MonkeyPatch) -> None:
-    leads, lead = [], Hub._lead
+def test_ten_thousand_sleepers_wake_the_loop_a_few_times(route: Route, monkeypatch: pytest.MonkeyPatch) -> None:
+    wakes: list[int] = []
+    wake = Background._wake
 
-    def count(hub: Hub) -> None:
-        leads.append(hub)
-        lead(hub)
-
-    monkeypatch.setattr(Hub, "_lead", count)
+    def count(hub: Background, members: list[Member]) -> None:
+        wakes.append(len(members))
+        wake(hub, members)
 
     async def main() -> None:
         timers = [RetryTimer(FAR) for _ in range(10_000)]
-        threads = threading.active_count()
+        threads = threads_of_the_process()
         sleeps = [asyncio.ensure_future(timer.sleep_async(10 * TIME_LIMIT)) for timer in timers]
-        await asyncio.sleep(0)  # each has begun
-        await asyncio.sleep(0)
-        assert not leads and threading.active_count() == threads
+        while any(timer._watch._last is None for timer in timers):
+            await asyncio.sleep(0)  # each gets its first path
+        monkeypatch.setattr(Background, "_wake", count)
+        assert threads_of_the_process() == threads
         route("add")
         assert await asyncio.gather(*sleeps) == [Wake.REACHABLE] * len(timers)
-        assert len(leads) <= 2  # the kernel may send its messages in two pieces
+        assert len(wakes) <= 2 * len(timers) / PIECE + 2  # the kernel may send its messages in two pieces
         for timer in timers:
             timer.close()
 
