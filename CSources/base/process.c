@@ -143,8 +143,10 @@ static int add_thread_locals(struct dl_phdr_info *object, size_t size, void *ret
 int process_start_small_thread(void *(*run)(void *argument), void *argument)
 {
     size_t stack = SMALL_STACK;
+    int error;
 
     (void)dl_iterate_phdr(add_thread_locals, &stack);
-    return start_thread(run, argument, (stack + 0xffff) & ~(size_t)0xffff, NULL);
+    error = start_thread(run, argument, (stack + 0xffff) & ~(size_t)0xffff, NULL);
+    return error == EINVAL ? start_thread(run, argument, 0, NULL) : error; /* dlmopen(3) hides some */
 }
 #endif

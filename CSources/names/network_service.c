@@ -149,6 +149,17 @@ static struct counted *owner_of_watch(struct path_watch *watch)
     return &service_of_watch(watch)->service.source.counted;
 }
 
+/* Whether there are network targets. */
+static bool wants_ways(struct network_service *self)
+{
+    bool wants;
+
+    runloop_lock(self->service.loop);
+    wants = !list_is_empty(&self->users[NETWORKS]) || !list_is_empty(&self->fresh[NETWORKS]);
+    runloop_unlock(self->service.loop);
+    return wants;
+}
+
 static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
                             struct round_cache *cache, const struct questions *questions, bool whole, struct path *ret)
 {
@@ -156,12 +167,9 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
     const struct network_path *before = whole || !self->current->whole ? NULL : self->current;
     struct network_path *network;
     struct dependencies dependencies = { 0 };
-    bool with_ways;
+    const bool with_ways = wants_ways(self);
     int error;
 
-    runloop_lock(self->service.loop);
-    with_ways = !list_is_empty(&self->users[NETWORKS]) || !list_is_empty(&self->fresh[NETWORKS]);
-    runloop_unlock(self->service.loop);
     error = rtnetlink == NULL && with_ways /* no message says which links there are */
                 ? network_path_query(netns, questions, &network)
                 : network_path_find(rtnetlink, netns, cache, questions, with_ways, before, &network, &dependencies);
@@ -202,6 +210,8 @@ static bool network_evaluated(struct path_watch *watch, const struct path *path)
     report(self, NAMES, outcome_differs(&default_before, &default_now), false);
     if (network->whole)
         report(self, NETWORKS, !network_path_equal(before, network), false);
+    else if (wants_ways(self)) /* a user has joined meanwhile, perhaps with a network path of former users */
+        monitor_evaluate_again(self->service.loop, watch);
     network_path_release(before);
     return true;
 }

@@ -223,7 +223,7 @@ static void parse_nexthop_message(const struct nlmsghdr *header, struct message 
 
     ret->kind = MESSAGE_NEXTHOP;
     ret->neighbour = (struct message_neighbour){ .index = 0 };
-    if (!message_has(header, sizeof *info))
+    if (header->nlmsg_type != RTM_NEWNEXTHOP || !message_has(header, sizeof *info))
         return;
     attributes_parse(attribute_walk_message(header, sizeof *info), all);
     if (attribute_address(&all[NHA_GATEWAY], info->nh_family, &ret->neighbour.address))

@@ -137,15 +137,18 @@ static struct question *list_candidates(const struct network_search *search, siz
     struct question *candidates = calloc(NETWORK_FAMILIES * links->count + 1, sizeof *candidates);
     size_t count = 0;
 
-    for (size_t i = 0; i < links->count && candidates != NULL; i++)
+    for (size_t i = 0; i < links->count && candidates != NULL; i++) {
+        const struct link *link = &links->items[i];
+
+        if (!may_be_a_way(links, link) || !may_have_changed(search->before, link))
+            continue;
         for (size_t family = 0; family < NETWORK_FAMILIES; family++) {
             const struct path *chosen = &search->network->paths[family];
-            const struct link *link = &links->items[i];
 
-            if (may_have_changed(search->before, link) && may_be_a_way(links, link) &&
-                (path_rank(chosen) == 0 || chosen->index != link->index))
+            if (path_rank(chosen) == 0 || chosen->index != link->index)
                 candidates[count++] = (struct question){ .family = families[family], .scope = link->index };
         }
+    }
     *ret_count = count;
     return candidates;
 }

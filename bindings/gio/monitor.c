@@ -189,7 +189,7 @@ static void driver_wait(struct driver *driver)
     mine = ++driver->asked;
     SCRunLoopWakeUp(driver->loop);
     while (driver->done < mine && !driver->is_late)
-        driver->is_late = !g_cond_wait_until(&driver->driven, &driver->lock, end);
+        driver->is_late = !g_cond_wait_until(&driver->driven, &driver->lock, end) && driver->done < mine;
     g_mutex_unlock(&driver->lock);
 }
 

@@ -596,6 +596,40 @@ TEST(a_network_that_is_marked_during_a_whole_query_is_queried_whole_again)
     drop(&network);
 }
 
+TEST(messages_do_not_put_off_the_whole_query_for_the_network)
+{
+    struct path_watch network, watch;
+
+    add_network(&network);
+    answers_mark_link(&answers, 7); /* time goes on */
+    add(&watch, "192.0.2.1");
+    answers_sweep(&answers);
+    assert_false(next_is_whole(false)); /* it is the newest answer now */
+    assert_int_equal(answers_prepare(&answers, true, 1), 1);
+    assert_ptr_equal(answers_begin(&answers, true), &network);
+    assert_true(answers_end(&answers, &network, &path, LENGTH_NONE));
+    drop(&watch);
+    drop(&network);
+}
+
+TEST(what_a_query_for_the_network_left_out_stays_a_dependency)
+{
+    const struct route route = message(RT_TABLE_MAIN, "203.0.113.0", 24);
+    struct path_watch network;
+
+    add_network(&network);
+    path.dependencies.any_route = true;
+    answers_mark(&answers, &network);
+    assert_true(next_is_whole(false));
+    path.dependencies.any_route = false;
+    answers_sweep(&answers);
+    assert_false(next_is_whole(false));
+    assert_true(answers_mark_route(&answers, &route));
+    assert_true(next_is_whole(false));
+    assert_false(answers_mark_route(&answers, &route));
+    drop(&network);
+}
+
 TEST(what_was_queried_after_a_sweep_began_is_not_queried_again)
 {
     struct path_watch watch, other;

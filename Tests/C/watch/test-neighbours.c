@@ -3,6 +3,8 @@
  * The kernel's choice among routes depends on its neighbours: IPv6 avoids gateways that do not respond, and so does
  * IPv4 among equal default routes. A gateway is followed once a path has had it. A redirect to an IPv6 neighbour counts
  * for one address.
+ *
+ * If other namespaces have many entries, the kernel forgets those that have failed, but for those with extern_learn.
  */
 #include "kernel/dumps.h"
 #include "support/crowd.h"
@@ -43,7 +45,7 @@ static void await_report(SCNetworkReachabilityFlags flags)
 /* ---- IPv6 ------------------------------------------------------------------------------------------------------- */
 
 /* A look-up makes the kernel probe a router that has failed. Meanwhile the kernel uses it again, and then it fails
- * again. If other namespaces have many entries, the kernel forgets those that have failed, but for extern_learn. */
+ * again. */
 TEST(a_dead_ipv6_router_that_is_probed_while_a_target_is_evaluated)
 {
     namespace_sysctl("net.ipv6.conf.a.router_probe_interval", "3");
@@ -66,13 +68,13 @@ TEST(a_dead_ipv6_router_that_is_probed_while_a_target_is_evaluated)
 TEST(an_ipv6_gateway_that_had_failed_comes_back)
 {
     namespace_ip("-6 route add default via 2001:db8::1 dev a metric 100");
-    namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable");
-    namespace_ip("neigh change 2001:db8::1 dev a nud failed");
+    namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable extern_learn");
+    namespace_ip("neigh change 2001:db8::1 dev a nud failed extern_learn");
     watcher_start(&watcher, expect_target("2001:db8:1::7"));
     EXPECT_QUIET(&watcher);
     AFTER("-6 route add default dev c metric 200", EXPECT_CHANGE(&watcher, R | D));
     EXPECT_QUIET(&watcher);
-    namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable");
+    namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable extern_learn");
     EXPECT_CHANGE(&watcher, R);
 }
 
@@ -86,7 +88,7 @@ TEST(the_last_of_many_ipv6_gateways_fails_and_comes_back)
     for (unsigned i = 0; i < GATEWAYS; i++) {
         namespace_ip("-6 route add 2001:db8:%x::/48 via 2001:db8::%x dev a metric 100", 0x100 + i, 0x100 + i);
         namespace_ip("-6 route add 2001:db8:%x::/48 dev c metric 200", 0x100 + i);
-        namespace_ip("neigh replace 2001:db8::%x dev a" LLADDR "nud reachable", 0x100 + i);
+        namespace_ip("neigh replace 2001:db8::%x dev a" LLADDR "nud reachable extern_learn", 0x100 + i);
     }
     watcher_start(&watchers[0], expect_target("2001:db8:100::7"));
     loop = watchers[0].loop;
@@ -96,10 +98,10 @@ TEST(the_last_of_many_ipv6_gateways_fails_and_comes_back)
     }
     EXPECT_QUIET(&watchers[0]);
     for (unsigned i = 0; i < GATEWAYS; i += GATEWAYS - 1) {
-        namespace_ip("neigh change 2001:db8::%x dev a nud failed", 0x100 + i);
+        namespace_ip("neigh change 2001:db8::%x dev a nud failed extern_learn", 0x100 + i);
         EXPECT_CHANGE(&watchers[i], R | D);
         EXPECT_QUIET(&watchers[i]);
-        namespace_ip("neigh replace 2001:db8::%x dev a" LLADDR "nud reachable", 0x100 + i);
+        namespace_ip("neigh replace 2001:db8::%x dev a" LLADDR "nud reachable extern_learn", 0x100 + i);
         EXPECT_CHANGE(&watchers[i], R);
         EXPECT_QUIET(&watchers[i]);
     }
@@ -143,10 +145,10 @@ TEST_EACH(gateways_of_routes_that_hide_the_default_route, hiding_rows)
 
 #define FAIL(address, link) \
     do { \
-        namespace_ip("neigh replace " address " dev " link LLADDR "nud reachable"); \
-        namespace_ip("neigh change " address " dev " link " nud failed"); \
+        namespace_ip("neigh replace " address " dev " link LLADDR "nud reachable extern_learn"); \
+        namespace_ip("neigh change " address " dev " link " nud failed extern_learn"); \
     } while (0)
-#define RESPOND(address, link) namespace_ip("neigh replace " address " dev " link LLADDR "nud reachable")
+#define RESPOND(address, link) namespace_ip("neigh replace " address " dev " link LLADDR "nud reachable extern_learn")
 
 static void add_equal_routes(void)
 {
@@ -166,7 +168,7 @@ TEST_EACH(one_of_equal_ipv4_gateways_fails_and_comes_back, equal_rows)
     watcher_start(&watcher, expect_target(row->target));
     EXPECT_QUIET(&watcher);
     EXPECT_INTERFACE(watcher.target, "a");
-    AFTER("neigh change 192.0.2.1 dev a nud failed", EXPECT_CHANGE_OVER(&watcher, R, "c"));
+    AFTER("neigh change 192.0.2.1 dev a nud failed extern_learn", EXPECT_CHANGE_OVER(&watcher, R, "c"));
     EXPECT_QUIET(&watcher);
     RESPOND("192.0.2.1", "a");
     EXPECT_CHANGE_OVER(&watcher, R, "a");
@@ -184,7 +186,7 @@ TEST(an_equal_ipv4_gateway_that_has_another_route_fails)
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     EXPECT_QUIET(&watcher);
     EXPECT_INTERFACE(watcher.target, "a");
-    AFTER("neigh change 192.0.2.1 dev a nud failed", EXPECT_CHANGE_OVER(&watcher, R, "c"));
+    AFTER("neigh change 192.0.2.1 dev a nud failed extern_learn", EXPECT_CHANGE_OVER(&watcher, R, "c"));
     SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode);
 }
 
@@ -214,11 +216,11 @@ TEST_EACH(the_first_of_equal_gateways_responds, family_rows)
     for (int i = 0; i < 2; i++)
         namespace_ip("route append 0.0.0.0/0 via %s metric 100", row->routes[i]);
     namespace_ip("neigh replace %s nud incomplete", row->neighbours[0]);
-    namespace_ip("neigh replace %s" LLADDR "nud reachable", row->neighbours[1]);
+    namespace_ip("neigh replace %s" LLADDR "nud reachable extern_learn", row->neighbours[1]);
     watcher_start(&watcher, expect_target("198.51.100.7"));
     EXPECT_QUIET(&watcher);
     EXPECT_INTERFACE(watcher.target, "c");
-    namespace_ip("neigh replace %s" LLADDR "nud reachable", row->neighbours[0]);
+    namespace_ip("neigh replace %s" LLADDR "nud reachable extern_learn", row->neighbours[0]);
     namespace_ip("link set dev b mtu 1400");
     EXPECT_CHANGE_OVER(&watcher, R, "a");
 }
@@ -233,7 +235,7 @@ WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_reque
     ipv6_queries += request->destination.family == AF_INET6;
     if (fails_after_query && error == 0 && ret->has_gateway) {
         fails_after_query = false;
-        namespace_ip("neigh change 192.0.2.1 dev a nud failed");
+        namespace_ip("neigh change 192.0.2.1 dev a nud failed extern_learn");
     }
     return error;
 }
@@ -283,7 +285,7 @@ static void expect_choice_after_another_has_gone(void)
 {
     AFTER("route append default via 203.0.113.1 dev c metric 100", EXPECT_QUIET(&watcher));
     EXPECT_INTERFACE(watcher.target, "a");
-    AFTER("neigh change 192.0.2.1 dev a nud failed", EXPECT_CHANGE_OVER(&watcher, R, "c"));
+    AFTER("neigh change 192.0.2.1 dev a nud failed extern_learn", EXPECT_CHANGE_OVER(&watcher, R, "c"));
 }
 
 TEST(an_ipv4_default_route_without_a_gateway_goes)
@@ -309,7 +311,7 @@ TEST(one_of_two_ipv4_default_routes_by_an_equal_gateway_goes)
     namespace_ip("link set dev a mtu 1400"); /* what is known of gateways over it is forgotten */
     EXPECT_QUIET(&watcher);
     EXPECT_INTERFACE(watcher.target, "a");
-    AFTER("neigh change 192.0.2.1 dev a nud failed", EXPECT_CHANGE_OVER(&watcher, R, "c"));
+    AFTER("neigh change 192.0.2.1 dev a nud failed extern_learn", EXPECT_CHANGE_OVER(&watcher, R, "c"));
 }
 
 /* The kernel sends no message about that. Then two equal ones come. */
@@ -327,7 +329,7 @@ TEST(many_ipv4_default_routes_vanish_with_their_link)
     RESPOND("203.0.113.1", "c");
     EXPECT_CHANGE_OVER(&watcher, R, "a");
     EXPECT_QUIET(&watcher);
-    AFTER("neigh change 192.0.2.3 dev a nud failed", EXPECT_CHANGE_OVER(&watcher, R, "c"));
+    AFTER("neigh change 192.0.2.3 dev a nud failed extern_learn", EXPECT_CHANGE_OVER(&watcher, R, "c"));
 }
 
 /* The second route comes later, so only the message about it says that there are equal ones. */
@@ -361,12 +363,12 @@ TEST_EACH(the_gateway_of_an_ipv4_leg_fails_and_comes_back, leg_rows)
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     EXPECT_QUIET(&watcher);
     EXPECT_INTERFACE(watcher.target, "a");
-    namespace_ip("neigh change 192.0.2.1 dev a nud failed");
+    namespace_ip("neigh change 192.0.2.1 dev a nud failed extern_learn");
     RESPOND("203.0.113.1", "c");
     EXPECT_CHANGE_OVER(&watcher, R, "c");
     EXPECT_QUIET(&watcher);
     RESPOND("192.0.2.1", "a");
-    AFTER("neigh change 203.0.113.1 dev c nud failed", EXPECT_CHANGE_OVER(&watcher, R, "a"));
+    AFTER("neigh change 203.0.113.1 dev c nud failed extern_learn", EXPECT_CHANGE_OVER(&watcher, R, "a"));
     SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode);
 }
 
@@ -396,12 +398,12 @@ TEST(a_leg_whose_gateway_was_followed_without_it_comes_back)
     watcher_start(&watcher, expect_target(address));
     EXPECT_INTERFACE(watcher.target, "c");
     AFTER("route replace default via 192.0.2.1", EXPECT_CHANGE(&watcher, R));
-    AFTER("neigh change 203.0.113.1 dev c nud failed", EXPECT_QUIET(&watcher));
+    AFTER("neigh change 203.0.113.1 dev c nud failed extern_learn", EXPECT_QUIET(&watcher));
     RESPOND("203.0.113.1", "c");
     namespace_ip("route replace default nexthop via 192.0.2.1 dev a nexthop via 203.0.113.1 dev c");
     EXPECT_CHANGE_OVER(&watcher, R, "c");
     EXPECT_QUIET(&watcher);
-    AFTER("neigh change 203.0.113.1 dev c nud failed", EXPECT_CHANGE_OVER(&watcher, R, "a"));
+    AFTER("neigh change 203.0.113.1 dev c nud failed extern_learn", EXPECT_CHANGE_OVER(&watcher, R, "a"));
 }
 
 /* ---- Nexthop groups --------------------------------------------------------------------------------------------- */
@@ -416,7 +418,7 @@ static const struct group_row {
 
 static void set_neighbour(const char *address, const char *link, const char *state)
 {
-    namespace_ip("neigh replace %s dev %s" LLADDR "nud reachable", address, link);
+    namespace_ip("neigh replace %s dev %s" LLADDR "nud reachable extern_learn", address, link);
     namespace_ip("neigh change %s dev %s nud %s", address, link, state);
 }
 
@@ -511,13 +513,13 @@ TEST(an_ipv4_gateway_that_fails_costs_ipv6_targets_few_queries)
     add_equal_routes();
     RESPOND("192.0.2.1", "a");
     namespace_ip("-6 route add default via 2001:db8::1 dev a");
-    namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable");
+    namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable extern_learn");
     watcher_start(&watcher, expect_target("198.51.100.7"));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(one, watcher.loop, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(two, watcher.loop, kSCRunLoopDefaultMode));
     EXPECT_QUIET(&watcher);
     ipv6_queries = 0;
-    namespace_ip("neigh change 192.0.2.1 dev a nud failed");
+    namespace_ip("neigh change 192.0.2.1 dev a nud failed extern_learn");
     assert_true(idle_perform(watcher.loop) >= 0);
     EXPECT_INTERFACE(watcher.target, "c");
     assert_in_range(ipv6_queries, 0, 2 * SWEPT_QUERIES);
@@ -537,7 +539,7 @@ static void begin_with_router(struct router *router)
 static void redirect(const struct router *router, const char *address)
 {
     router_redirect(router, "fe80::b", address);
-    namespace_ip("neigh replace %s dev a" LLADDR "nud reachable", address);
+    namespace_ip("neigh replace %s dev a" LLADDR "nud reachable extern_learn", address);
 }
 
 TEST(a_redirected_ipv6_target_is_direct)

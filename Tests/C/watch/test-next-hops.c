@@ -287,6 +287,20 @@ TEST(a_hop_that_no_path_has_stays_for_a_while)
     assert_int_equal(hops.unused_count, UNUSED);
 }
 
+TEST(an_offered_hop_takes_no_other_ones_place)
+{
+    static struct path_watch watch;
+    const struct address offered = make("fe80::9");
+
+    for (uint32_t i = 1; i <= UNUSED; i++) {
+        use(&watch, "fe80::3", i, false);
+        leave(&watch);
+    }
+    next_hops_offer(&hops, 3, &offered);
+    assert_null(find("fe80::9", 3));
+    assert_non_null(find("fe80::3", 1));
+}
+
 TEST(a_hop_that_a_path_has_stays)
 {
     struct path_watch watch = { 0 }, other = { 0 };

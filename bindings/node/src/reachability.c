@@ -69,6 +69,7 @@ struct handle {
     struct reading *first; /* NULL, or the first, which JavaScript has not taken: a RetryTimer compares with it */
     int was_taken;         /* JavaScript has taken one */
     int has_news;          /* it is in `news` */
+    int is_unread;         /* it is in `unread` */
     struct handle *next_unread, *next_news;
 };
 
@@ -144,13 +145,16 @@ static void add_unread(struct handle *handle)
 {
     struct environment *environment = handle->environment;
 
-    SCNetworkReachabilityRetain(handle->target);
-    atomic_fetch_add(&handle->references, 1);
     pthread_mutex_lock(&environment->lock);
     handle->last.status = -1;
-    handle->next_unread = NULL;
-    *environment->unread.end = handle;
-    environment->unread.end = &handle->next_unread;
+    if (!handle->is_unread) {
+        SCNetworkReachabilityRetain(handle->target);
+        atomic_fetch_add(&handle->references, 1);
+        handle->is_unread = 1;
+        handle->next_unread = NULL;
+        *environment->unread.end = handle;
+        environment->unread.end = &handle->next_unread;
+    }
     pthread_mutex_unlock(&environment->lock);
     SCRunLoopWakeUp(environment->loop);
 }
@@ -203,7 +207,7 @@ static void on_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
 static int read_unread(struct environment *environment)
 {
     struct handle *handle, *next;
-    int has_ended;
+    int has_ended, has_failed = 0;
 
     pthread_mutex_lock(&environment->lock);
     handle = environment->unread.first;
@@ -215,11 +219,17 @@ static int read_unread(struct environment *environment)
         SCRunLoopPerform(environment->loop, 0); /* Schedule has not read all that a path has */
     for (; handle != NULL; handle = next) {
         next = handle->next_unread;
+        pthread_mutex_lock(&environment->lock);
+        handle->is_unread = 0;
+        pthread_mutex_unlock(&environment->lock);
         if (!has_ended)
             read_path(handle, handle->target);
+        has_failed = has_failed || handle->fresh.status > 0;
         SCNetworkReachabilityRelease(handle->target);
         release_handle(handle);
     }
+    if (has_failed && !has_ended) /* JavaScript asks again at once */
+        (void)poll(NULL, 0, RETRY_AFTER);
     return !has_ended;
 }
 

@@ -321,7 +321,8 @@ class Background(AnyHub):
         try:
             if self._by_target.get(member.target) is member:  # it has not left
                 value = member.read()
-                member.first = value if member.latest is None else member.first
+                if member.latest is None:
+                    member.first = value
                 member.latest, member.error = value, None
         except Exception as error:  # the task raises it
             member.error = error
