@@ -812,6 +812,8 @@ bool oracle_connected_flags(const struct spec *spec, SCNetworkReachabilityFlags 
     if (spec->remote.family == AF_INET && !is_none(source)) {
         connected.local.family = AF_INET;
         memcpy(connected.local.bytes, source, sizeof source);
+        if (has_legs(query_of_spec(&connected)))
+            return false;
     }
     *ret = oracle_flags(&connected);
     return true;
