@@ -150,6 +150,8 @@ static bool link_agrees(const struct known_links *links, const struct known_link
     }
     if (way != NULL && ipv4 == 0 && ipv6 == 0)
         text_add(ret_wrong, "\"%s\" is no way; ", link->name);
+    if (oracle_ipv6_default_is_group())
+        return is_equal(ipv4_flags, ipv4, "IPv4", link->name, ret_wrong);
     if (!is_equal(ipv4_flags, ipv4, "IPv4", link->name, ret_wrong) ||
         !is_equal(ipv6_flags, ipv6, "IPv6", link->name, ret_wrong))
         return false;
@@ -240,5 +242,6 @@ bool network_oracle_agrees(const SCNetworkReachabilityNetwork *network, const SC
     return is_equal(network->ipv4.flags, oracle_default_flags(AF_INET, ""), "IPv4", "", ret_wrong) &&
            is_equal(network->ipv6.flags, oracle_default_flags(AF_INET6, ""), "IPv6", "", ret_wrong) &&
            source_agrees(AF_INET, "", &network->ipv4, ret_wrong) &&
-           source_agrees(AF_INET6, "", &network->ipv6, ret_wrong) && ways_agree(network, ways, ret_wrong) && servers;
+           (oracle_ipv6_default_is_group() || source_agrees(AF_INET6, "", &network->ipv6, ret_wrong)) &&
+           ways_agree(network, ways, ret_wrong) && servers;
 }

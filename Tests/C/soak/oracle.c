@@ -760,6 +760,20 @@ bool oracle_ipv6_routes_share_a_nexthop(void)
     return users.shared;
 }
 
+bool oracle_ipv6_default_is_group(void)
+{
+    static const uint8_t probes[][16] = { { 0x40, [15] = 1 }, { 0x20, [15] = 1 }, { 0x80, [15] = 1 } };
+
+    for (size_t i = 0; i < COUNT(probes); i++) {
+        const struct query query = { .family = AF_INET6, .destination = probes[i], .fib_match = true };
+        const struct reply reply = query_kernel(&query);
+
+        if (reply.error == 0 && reply.nexthop && reply.leg_count > 0 && reply.bits <= 1)
+            return true;
+    }
+    return false;
+}
+
 /* Whether the kernel may choose among several legs, also by ports. */
 static bool has_legs(struct query query)
 {

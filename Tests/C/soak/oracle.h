@@ -17,6 +17,10 @@ SCNetworkReachabilityFlags oracle_flags(const struct spec *spec);
 /* The same for GetFlags of a target that is not scheduled: it does not read the peers of WireGuard. */
 SCNetworkReachabilityFlags oracle_flags_without_peers(const struct spec *spec);
 
+/* Whether an IPv6 default route, or half of one, is a group of nexthop objects. Then the kernel sends the packets of a
+ * socket that is bound to one leg over another: no way out of an interface is right. */
+bool oracle_ipv6_default_is_group(void);
+
 /* The same for the packets of a connected UDP socket: of IPv4, rules by the source that connect(2) chooses count. IPv6
  * searches with that source only after the next change of a route. False: not known, as the kernel chooses one of
  * several legs, or a sandbox refuses the socket. */
