@@ -153,6 +153,7 @@ TEST(a_scheduled_pending_name_has_the_default_path_of_its_protocol)
     namespace_ip("rule add ipproto 6 prohibit; -6 rule add ipproto 6 prohibit");
     watcher_start(&watcher, create("held.test", 0, IPPROTO_TCP));
     EXPECT(watcher.target, 0, NamePending);
+    names_await_queries("held.test", 1); /* a later one would be held again */
     watcher_stop(&watcher);
     nameserver_release(names_server, "held");
 }
