@@ -26,7 +26,7 @@
 struct source {
     struct list node;       /* of the loop's sources */
     struct list queued;     /* of those that run in the next pass (`due`), or that still run in this one (`ready`) */
-    struct tree_node named; /* in the epoll set, too: a key can be of a source that was removed */
+    struct tree_node named; /* by the key that its epoll events have: an event can come after its removal */
     struct heap_node timer; /* the deadline */
     struct counted counted;
     const struct descriptor *descriptor; /* in the loop's epoll set, if it is open; NULL: none */

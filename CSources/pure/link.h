@@ -28,7 +28,7 @@ struct link {
     struct tunnel tunnel;
     enum device device;
     bool carried;    /* `device` is that of another link, so a change of that link can change it */
-    bool learned;    /* kernel/device.h set `type`; false if it was refused a part of what it asks */
+    bool learned;    /* kernel/device.h set `type`. In what link_type_query returns: and nothing was refused */
     int64_t changed; /* clock_now when the last message about it, or its addresses, was read */
 
     SCNetworkReachabilityInterfaceType type; /* follows from the fields above, unless `learned` */
