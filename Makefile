@@ -27,7 +27,7 @@
 # passed runs again only after it has changed, or with FRESH=1. `make test-products` builds programs with each Swift
 # product, with each kind of dependency and linking.
 #
-# For packagers: CC AR OBJCOPY STRIP CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR MANDIR DOCDIR UNITDIR
+# For packagers: CC AR STRIP CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR MANDIR DOCDIR UNITDIR
 # DESTDIR BUILD. V=1 shows the commands. WERROR=-Werror makes warnings errors; the tests set it. `make -f
 # elsewhere/Makefile` builds in the folder where it is called, and writes nothing elsewhere.
 
@@ -52,7 +52,6 @@ UNITDIR    = $(PREFIX)/lib/systemd/system
 MANDIR     = $(DATADIR)/man
 DOCDIR     = $(DATADIR)/doc/libreachability
 BUILD      = build
-OBJCOPY    = objcopy
 STRIP      = strip
 PKG_CONFIG = pkg-config
 SWIFT      = swift
@@ -104,9 +103,8 @@ FINDERS  = $(PC_FILES:%=$(LIBDIR)/pkgconfig/%) $(CMAKE:%=$(LIBDIR)/cmake/libreac
 STATIC   = $(BUILD)/libreachability.a
 
 # Test programs are Tests/C/FLOOR/test-NOUN.c. The pure ones link a part of Tests/C/support (PURE_SHARED), the others all of it,
-# but for faults.c, socket_faults.c, one_thread.c and simulated_kernel.c. All link an archive in which hidden symbols are visible.
-# Benchmarks link the static library, and share the tests' netlink writer and resolver.
-TESTED        = $(BUILD)/objects/libreachability.a
+# but for faults.c, socket_faults.c, one_thread.c and simulated_kernel.c. All link the static library.
+# Benchmarks do, too, and share the tests' netlink writer and resolver.
 TEST_SOURCES  = $(sort $(wildcard Tests/C/*/test-*.c))
 TESTS         = $(addprefix $(BUILD)/tests/,$(notdir $(TEST_SOURCES:.c=)))
 # Linked into test-soak only.
@@ -119,12 +117,12 @@ SOCKET_WRAPS  = -Wl,--wrap=socket -Wl,--wrap=bind -Wl,--wrap=connect
 # For programs whose monitor has a simulated kernel.
 SIMULATION    = $(BUILD)/objects/tests/support/simulated_kernel.o
 COMMA         = ,
-SIMULATION_WRAPS = $(addprefix -Wl$(COMMA)--wrap=,calloc clock_gettime timerfd_settime rtnetlink_drain rtnetlink_query \
-                     rtnetlink_set_barrier rtnetlink_begin_batch rtnetlink_end_batch rtnetlink_read_links \
-                     rtnetlink_open netlink_attach_filter netlink_detach_filter netlink_join route_filter_build \
-                     route_filter_build_open full_path_evaluate netconf_read nexthops_read rules_read \
-                     default_table_is_empty source_routes_find \
-                     neighbours_any_failed neighbours_query shared_socket_lend_devices)
+SIMULATION_WRAPS = $(addprefix -Wl$(COMMA)--wrap=,calloc clock_gettime timerfd_settime reach_rtnetlink_drain reach_rtnetlink_query \
+                     reach_rtnetlink_set_barrier reach_rtnetlink_begin_batch reach_rtnetlink_end_batch reach_rtnetlink_read_links \
+                     reach_rtnetlink_open reach_netlink_attach_filter reach_netlink_detach_filter reach_netlink_join reach_route_filter_build \
+                     reach_route_filter_build_open reach_full_path_evaluate reach_netconf_read reach_nexthops_read reach_rules_read \
+                     reach_default_table_is_empty reach_source_routes_find \
+                     reach_neighbours_any_failed reach_neighbours_query reach_shared_socket_lend_devices)
 PURE_TESTS    = $(addprefix $(BUILD)/tests/,$(notdir $(patsubst %.c,%,$(wildcard Tests/C/pure/test-*.c))))
 TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/faults.c %/socket_faults.c %/one_thread.c %/simulated_kernel.c,$(sort $(wildcard Tests/C/support/*.c))))
 # Programs with one thread: the thread sanitizer would find nothing. one_thread.c ends a program that starts another thread.
@@ -189,22 +187,9 @@ $(BUILD)/$(SHARED): $(OBJECTS) $(MAP)
 	@ln -sf $(SHARED) $(BUILD)/$(SONAME)
 	@ln -sf $(SONAME) $(BUILD)/libreachability.so
 
-# One object with only the public names: a program that links it may have functions with the internal names. (The second
-# pattern: functions of the compiler, on i386, of which the linker keeps one copy.)
-WHOLE = $(BUILD)/objects/whole/libreachability.o
-
-$(WHOLE): $(OBJECTS)
-	@mkdir -p $(@D)
-	$(call show,LD)$(CC) $(CFLAGS) $(NATIVE) -r -nostdlib -o $@ $(OBJECTS) && \
-	    $(OBJCOPY) --wildcard $(addprefix --keep-global-symbol=,'SC*' '__x86.get_pc_thunk.*') $@
-
-# With -flto the objects have no machine code, and so no names that objcopy could make local.
-NATIVE = $(filter -fuse-ld=%,$(LDFLAGS)) \
-         $(if $(findstring clang,$(CC)),,$(if $(filter -flto%,$(CFLAGS)),-flinker-output=nolto-rel))
-
-$(STATIC): $(WHOLE)
+$(STATIC): $(OBJECTS)
 	@rm -f $@
-	$(call show,AR)$(AR) rcsD $@ $(WHOLE)
+	$(call show,AR)$(AR) rcsD $@ $(OBJECTS)
 
 list-sources:
 	@printf '%s\n' $(SOURCES)
@@ -317,13 +302,9 @@ $(BUILD)/objects/tests/%.o: Tests/C/%.c
 	@mkdir -p $(@D)
 	$(call show,CC)$(CC) $(TEST_CPPFLAGS) $(TEST_CFLAGS) $(TEST_OPTIMIZATION) -MMD -MP -c -o $@ $<
 
-$(TESTED): $(OBJECTS)
-	@rm -f $@
-	$(call show,AR)$(AR) rcs $@ $(OBJECTS)
-
-$(FAULTY): $(TESTED) $(FAULTS)
+$(FAULTY): $(STATIC) $(FAULTS)
 	@nm $(FAULTS) | sed -n 's/.* T faulty_\(.*\)/\1 faulty_\1/p' > $@.names
-	$(call show,OBJCOPY)$(OBJCOPY) --redefine-syms=$@.names $(TESTED) $@
+	$(call show,OBJCOPY)objcopy --redefine-syms=$@.names $(STATIC) $@
 
 define link_test
 	@mkdir -p $(@D)
@@ -333,10 +314,10 @@ endef
 # The object of a program has a folder that the program has not.
 $(foreach source,$(TEST_SOURCES),$(eval $(BUILD)/tests/$(notdir $(source:.c=)): $(source:Tests/C/%.c=$(BUILD)/objects/tests/%.o)))
 
-$(PURE_TESTS): $(PURE_SHARED) $(TESTED)
+$(PURE_TESTS): $(PURE_SHARED) $(STATIC)
 	$(link_test)
 
-$(filter-out $(FAULT_TESTS) $(PURE_TESTS),$(TESTS)): $(TEST_SHARED) $(TESTED)
+$(filter-out $(FAULT_TESTS) $(PURE_TESTS),$(TESTS)): $(TEST_SHARED) $(STATIC)
 	$(link_test)
 
 $(FAULT_TESTS): $(TEST_SHARED) $(FAULTS) $(FAULTY)
@@ -353,28 +334,28 @@ $(BUILD)/tests/test-bound-pair $(BUILD)/tests/test-source-routes: $(SOCKET_FAULT
 $(BUILD)/tests/test-answers-random $(BUILD)/tests/test-sweeps: $(SIMULATION)
 
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
-$(BUILD)/tests/test-neighbours: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query
-$(BUILD)/tests/test-recheck: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_set_barrier -Wl,--wrap=rtnetlink_query
+$(BUILD)/tests/test-neighbours: TEST_LDFLAGS = -Wl,--wrap=reach_rtnetlink_query
+$(BUILD)/tests/test-recheck: TEST_LDFLAGS = -Wl,--wrap=reach_rtnetlink_set_barrier -Wl,--wrap=reach_rtnetlink_query
 $(BUILD)/tests/test-wait-changed: TEST_LDFLAGS = -Wl,--wrap=epoll_create1
 $(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt -Wl,--wrap=send
 $(BUILD)/tests/test-bound-pair: TEST_LDFLAGS = $(SOCKET_WRAPS)
-$(BUILD)/tests/test-source-routes: TEST_LDFLAGS = $(SOCKET_WRAPS) -Wl,--wrap=recvfrom -Wl,--wrap=budget_next
+$(BUILD)/tests/test-source-routes: TEST_LDFLAGS = $(SOCKET_WRAPS) -Wl,--wrap=recvfrom -Wl,--wrap=reach_budget_next
 $(BUILD)/tests/test-answers-random $(BUILD)/tests/test-sweeps: TEST_LDFLAGS = $(SIMULATION_WRAPS)
 $(BUILD)/tests/test-answers: TEST_LDFLAGS = -Wl,--wrap=calloc -Wl,--wrap=clock_gettime
-$(BUILD)/tests/test-shares: TEST_LDFLAGS = $(addprefix -Wl$(COMMA)--wrap=,clock_gettime rtnetlink_query source_routes_find \
-                                           neighbours_any_failed neighbours_query rules_read default_table_is_empty)
+$(BUILD)/tests/test-shares: TEST_LDFLAGS = $(addprefix -Wl$(COMMA)--wrap=,clock_gettime reach_rtnetlink_query reach_source_routes_find \
+                                           reach_neighbours_any_failed reach_neighbours_query reach_rules_read reach_default_table_is_empty)
 $(BUILD)/tests/test-next-hops: TEST_LDFLAGS = -Wl,--wrap=calloc
 $(BUILD)/tests/test-forged: TEST_LDFLAGS = -Wl,--wrap=recvfrom
 $(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open
-$(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=genetlink_open -Wl,--wrap=genetlink_query \
-                                                -Wl,--wrap=genetlink_close -Wl,--wrap=link_is_wireguard \
-                                                -Wl,--wrap=sock_diag_udp_send_buffer -Wl,--wrap=geteuid \
+$(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=reach_genetlink_open -Wl,--wrap=reach_genetlink_query \
+                                                -Wl,--wrap=reach_genetlink_close -Wl,--wrap=reach_link_is_wireguard \
+                                                -Wl,--wrap=reach_sock_diag_udp_send_buffer -Wl,--wrap=geteuid \
                                                 -Wl,--wrap=clock_gettime
-$(BUILD)/tests/test-vrf: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query \
-                               -Wl,--wrap=rtnetlink_link_index -Wl,--wrap=udp_route_choose_source \
-                               -Wl,--wrap=udp_route_find
-$(BUILD)/tests/test-sharing $(BUILD)/tests/test-link-changes: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query -Wl,--wrap=budget_next
-$(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=budget_next -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
+$(BUILD)/tests/test-vrf: TEST_LDFLAGS = -Wl,--wrap=reach_rtnetlink_query \
+                               -Wl,--wrap=reach_rtnetlink_link_index -Wl,--wrap=reach_udp_route_choose_source \
+                               -Wl,--wrap=reach_udp_route_find
+$(BUILD)/tests/test-sharing $(BUILD)/tests/test-link-changes: TEST_LDFLAGS = -Wl,--wrap=reach_rtnetlink_query -Wl,--wrap=reach_budget_next
+$(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=reach_budget_next -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
                                        -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-refused: TEST_LDFLAGS = $(addprefix -Wl$(COMMA)--wrap=,socket bind setsockopt send recvfrom \
                                            clock_gettime timerfd_settime)

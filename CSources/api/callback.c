@@ -33,20 +33,20 @@ static struct callback_context *create_context(SCNetworkReachabilityCallBack fun
     return context;
 }
 
-int callback_create(SCNetworkReachabilityCallBack function, const SCNetworkReachabilityContext *context,
-                    struct callback *ret)
+int reach_callback_create(SCNetworkReachabilityCallBack function, const SCNetworkReachabilityContext *context,
+                          struct callback *ret)
 {
     *ret = (struct callback){ .function = function, .info = context == NULL ? NULL : context->info };
     if (context == NULL || (context->retain == NULL && context->release == NULL))
         return 0;
-    *ret = (struct callback){ .function = callback_with_hooks, .info = create_context(function, context) };
+    *ret = (struct callback){ .function = reach_callback_with_hooks, .info = create_context(function, context) };
     return ret->info == NULL ? ENOMEM : 0;
 }
 
 /* If there are both hooks, the callback gets an `info` retained for this call, and the context is released before it.
  * So a callback that replaces its own context sees the old one released at once. Else the context must live until the
  * callback has returned. */
-void callback_with_hooks(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *pointer)
+void reach_callback_with_hooks(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *pointer)
 {
     struct callback_context *context = pointer;
     const SCNetworkReachabilityCallBack function = context->function;

@@ -20,7 +20,7 @@ static const struct address no_address;
 /* Notes which argument is not valid, for SCErrorDetail. */
 static bool refuse(const char *detail)
 {
-    error_invalid(detail);
+    reach_error_invalid(detail);
     return false;
 }
 
@@ -33,12 +33,12 @@ static bool read_sockaddr(const struct sockaddr *sockaddr, socklen_t length, str
 
     if (length != 0 && length < needed)
         return false;
-    needed = address_sockaddr_length(sockaddr->sa_family);
+    needed = reach_address_sockaddr_length(sockaddr->sa_family);
     if (needed == 0 || (length != 0 && length < needed))
         return false;
-    *ret = address_from_sockaddr(sockaddr, ret_scope);
+    *ret = reach_address_from_sockaddr(sockaddr, ret_scope);
     *ret_family = ret->family;
-    if (address_is_unspecified(ret))
+    if (reach_address_is_unspecified(ret))
         *ret = no_address;
     return true;
 }
@@ -64,9 +64,9 @@ static bool spec_set_addresses(struct target_spec *spec, const SCNetworkReachabi
     if (remote_family == AF_UNSPEC)
         question->destination = question->local;
     /* As in the kernel, a scope counts only for an address that needs one. */
-    if (address_needs_scope(&question->destination))
+    if (reach_address_needs_scope(&question->destination))
         question->scope = remote_scope != 0 ? remote_scope : local_scope;
-    if (address_is_link_local(&question->local))
+    if (reach_address_is_link_local(&question->local))
         question->local_scope = local_scope;
     spec->count = 1;
     if (options->localAddress != NULL)
@@ -99,11 +99,11 @@ static bool spec_set_name(struct target_spec *spec, const char *name)
     if (length == 0 || length > LOOKUP_NAME_LIMIT)
         return refuse("nodename: empty, or longer than 1024 bytes");
     spec->count = 1;
-    if (address_parse(name, &question->destination, &question->interface, &question->scope)) {
+    if (reach_address_parse(name, &question->destination, &question->interface, &question->scope)) {
         if (question->interface != NULL && strncmp(question->interface, "25", 2) == 0)
             return refuse("nodename: \"%25\" before a zone is for URLs; write \"%\", as in fe80::1%eth0");
         spec->family = question->destination.family;
-        if (address_is_unspecified(&question->destination))
+        if (reach_address_is_unspecified(&question->destination))
             question->destination = no_address;
         spec->kind = question->destination.family == AF_UNSPEC ? TARGET_DEFAULT : TARGET_ADDRESS;
         return true;
@@ -234,7 +234,7 @@ static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabili
     spec->reports_flow = spec->notify_path && spec->kind == TARGET_PAIR;
     spec->notify_next_hop = (options->options & kSCNetworkReachabilityOptionNotifyNextHop) != 0;
     spec->notify_network = (options->options & kSCNetworkReachabilityOptionNotifyNetwork) != 0;
-    if (spec->notify_network && !(spec->kind == TARGET_DEFAULT && question_is_default_path(&spec->questions[0]) &&
+    if (spec->notify_network && !(spec->kind == TARGET_DEFAULT && reach_question_is_default_path(&spec->questions[0]) &&
                                   spec->questions[0].family == AF_UNSPEC))
         return refuse("options->options: NotifyNetwork is for the default path of all interfaces and both families, "
                       "without a mark and a flow");
@@ -245,7 +245,7 @@ static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabili
 
 static SCNetworkReachabilityRef refuse_arguments(void)
 {
-    error_set(kSCStatusInvalidArgument); /* after `refuse` */
+    reach_error_set(kSCStatusInvalidArgument); /* after `refuse` */
     return NULL;
 }
 
@@ -259,24 +259,25 @@ static SCNetworkReachabilityRef create_on_this_kernel(const struct target_spec *
     int error = 0;
 
     if (link_alias_is(spec->questions[0].interface))
-        error = link_alias_check(spec->questions[0].interface);
+        error = reach_link_alias_check(spec->questions[0].interface);
     if (error == ENODEV)
-        error = error_invalid("interfaceName: the interface or zone has over 15 bytes, and is no alternative name");
+        error = reach_error_invalid(
+            "interfaceName: the interface or zone has over 15 bytes, and is no alternative name");
     if (error != 0) {
-        error_set(error);
+        reach_error_set(error);
         return NULL;
     }
     if (spec->questions[0].flow.protocol == 0)
-        return target_create(spec);
+        return reach_target_create(spec);
     if (uname(&system) != 0) {
-        error_set(errno);
+        reach_error_set(errno);
         return NULL;
     }
     major = strtoul(system.release, &end, 10);
     minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
     if (major > 4 || (major == 4 && minor >= 18))
-        return target_create(spec);
-    error_set(ENOTSUP);
+        return reach_target_create(spec);
+    reach_error_set(ENOTSUP);
     return NULL;
 }
 
@@ -333,7 +334,7 @@ SCNetworkReachabilityRef SCNetworkReachabilityCreateWithOptions(const void *allo
 SCNetworkReachabilityRef SCNetworkReachabilityCreateWithSocket(const void *allocator, int socket)
 {
     struct target_spec spec = { .kind = TARGET_PAIR, .count = 1, .reports_flow = true };
-    const int error = connected_socket_read(socket, &spec.questions[0]);
+    const int error = reach_connected_socket_read(socket, &spec.questions[0]);
 
     (void)allocator;
     if (error == 0)
@@ -342,7 +343,7 @@ SCNetworkReachabilityRef SCNetworkReachabilityCreateWithSocket(const void *alloc
         refuse("socket: neither of IPv4 nor of IPv6");
         return refuse_arguments();
     }
-    error_set(error);
+    reach_error_set(error);
     return NULL;
 }
 #endif

@@ -27,23 +27,23 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
     if (!target_check(target, &self))
         return 0;
     if (context != NULL && context->version != 0)
-        error = error_invalid("context->version: not 0");
+        error = reach_error_invalid("context->version: not 0");
     else if (callout != NULL)
-        error = callback_create(callout, context, &fresh);
+        error = reach_callback_create(callout, context, &fresh);
     if (error == 0 && target_is_inherited(self)) { /* a fork inside the retain hook */
         callback_release(&fresh);
         error = ECHILD;
     }
     if (error != 0) {
-        error_set(error);
+        reach_error_set(error);
         return 0;
     }
     target_lock(self);
     schedule = self->schedule;
     if (callout != NULL && schedule != NULL && !schedule->watch.has_job)
-        runloop_cancel(schedule->loop, &schedule->member);
+        reach_runloop_cancel(schedule->loop, &schedule->member);
     if (callout != NULL && self->change_queued)
-        delivery_set_delivered_locked(self);
+        reach_delivery_set_delivered_locked(self);
     before = self->callback;
     self->callback = fresh;
     target_unlock(self);
@@ -57,12 +57,12 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
 static bool differs(const struct SCNetworkReachability *target, const struct outcome *from,
                     const struct outcome *outcome, const struct path *path_from, const struct path *path)
 {
-    if (target->reports_flow && outcome_flow_differs(from, outcome))
+    if (target->reports_flow && reach_outcome_flow_differs(from, outcome))
         return true;
-    return target->details == NULL ? outcome_differs(from, outcome) : path_differs(path_from, path);
+    return target->details == NULL ? reach_outcome_differs(from, outcome) : reach_path_differs(path_from, path);
 }
 
-bool delivery_is_due_locked(const struct SCNetworkReachability *target)
+bool reach_delivery_is_due_locked(const struct SCNetworkReachability *target)
 {
     const struct details *details = target->details;
 
@@ -74,7 +74,7 @@ bool delivery_is_due_locked(const struct SCNetworkReachability *target)
 /* Returns the previous word. */
 static uint64_t publish_locked(struct SCNetworkReachability *target)
 {
-    const uint64_t due = delivery_is_due_locked(target) ? PUBLISHED_DUE : 0;
+    const uint64_t due = reach_delivery_is_due_locked(target) ? PUBLISHED_DUE : 0;
 
     return atomic_exchange(&target->published, PUBLISHED_SCHEDULED | due | target->current.flags);
 }
@@ -89,9 +89,9 @@ static bool follow_hop(struct SCNetworkReachability *target, const struct path *
     if (!target->notify_next_hop)
         return false;
     target->owed = target->owed || path->left_failed_hop;
-    if (!next_hop_find(path, &address))
+    if (!reach_next_hop_find(path, &address))
         address = (struct address){ 0 };
-    if (path->index != hop->index || !address_equal(&address, &hop->address)) {
+    if (path->index != hop->index || !reach_address_equal(&address, &hop->address)) {
         hop->address = address;
         hop->index = path->index;
         hop->failed = false;
@@ -108,7 +108,7 @@ static bool follow_hop(struct SCNetworkReachability *target, const struct path *
     return hop->failed != had_failed || path->left_failed_hop;
 }
 
-void delivery_set_current_locked(struct schedule *schedule, const struct path *path)
+void reach_delivery_set_current_locked(struct schedule *schedule, const struct path *path)
 {
     struct SCNetworkReachability *target = schedule->target;
     const struct outcome outcome = path_outcome(path);
@@ -136,7 +136,7 @@ void delivery_set_current_locked(struct schedule *schedule, const struct path *p
     }
 }
 
-void delivery_set_delivered_locked(struct SCNetworkReachability *target)
+void reach_delivery_set_delivered_locked(struct SCNetworkReachability *target)
 {
     target->delivered = target->current;
     if (target->details != NULL)
@@ -146,7 +146,7 @@ void delivery_set_delivered_locked(struct SCNetworkReachability *target)
     publish_locked(target);
 }
 
-void delivery_settle(struct SCNetworkReachability *target, unsigned extras, const struct path *path)
+void reach_delivery_settle(struct SCNetworkReachability *target, unsigned extras, const struct path *path)
 {
     struct target_hop *hop = &target->hop;
     bool scheduled;
@@ -157,7 +157,7 @@ void delivery_settle(struct SCNetworkReachability *target, unsigned extras, cons
     scheduled = target->schedule != NULL;
     if ((extras & QUERY_NEXT_HOP) != 0 && target->notify_next_hop && !(scheduled && hop->state == HOP_SETTLED)) {
         hop->index = path->index;
-        if (!next_hop_find(path, &hop->address))
+        if (!reach_next_hop_find(path, &hop->address))
             hop->address = (struct address){ 0 };
         hop->state = HOP_RETURNED;
         hop->failed = hop->delivered = path->next_hop == kSCNetworkReachabilityNextHopFailed;
@@ -170,25 +170,25 @@ void delivery_settle(struct SCNetworkReachability *target, unsigned extras, cons
     target_unlock(target);
 }
 
-void delivery_set_owed_locked(struct SCNetworkReachability *target)
+void reach_delivery_set_owed_locked(struct SCNetworkReachability *target)
 {
     target->owed = true;
     publish_locked(target);
 }
 
-void delivery_queue_locked(struct schedule *schedule)
+void reach_delivery_queue_locked(struct schedule *schedule)
 {
     if (schedule->watch.has_job)
         return;
-    schedule->watch.has_job = runloop_add_job(schedule->loop, &schedule->member);
+    schedule->watch.has_job = reach_runloop_add_job(schedule->loop, &schedule->member);
     if (!schedule->watch.has_job)
         schedule->target->change_queued = true;
 }
 
-void delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret)
+void reach_delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret)
 {
     *ret = target->details->current;
-    if (delivery_is_due_locked(target))
+    if (reach_delivery_is_due_locked(target))
         target->owed = true; /* it is queued already, or posted to the scheduler */
 }
 
@@ -200,7 +200,7 @@ static void queue_change_locked(struct schedule *schedule)
     if (schedule->target->change_queued || schedule->watch.has_job)
         return;
     schedule->target->change_queued = true;
-    runloop_add_change(schedule->loop, &schedule->member);
+    reach_runloop_add_change(schedule->loop, &schedule->member);
 }
 
 /* The schedule's job, or its work on a scheduler. Consumes a reference to the schedule. Returns true if it made a
@@ -216,17 +216,17 @@ static bool deliver(struct schedule *schedule, bool on_scheduler)
     if (!on_scheduler)
         schedule->watch.has_job = false;
     /* When a running delivery ends, it checks whether the next one is due. */
-    if (target->schedule != schedule || target->is_delivering || !delivery_is_due_locked(target)) {
+    if (target->schedule != schedule || target->is_delivering || !reach_delivery_is_due_locked(target)) {
         ;
     } else if (target->callback.function == NULL && schedule->scheduler == NULL) {
         queue_change_locked(schedule);
     } else if (target->callback.function == NULL) {
-        delivery_set_delivered_locked(target); /* SCRunLoopCopyNextChange cannot fetch it */
+        reach_delivery_set_delivered_locked(target); /* SCRunLoopCopyNextChange cannot fetch it */
     } else if (schedule->scheduler != NULL && !on_scheduler) {
-        scheduler_retain(schedule->scheduler);
+        reach_scheduler_retain(schedule->scheduler);
         posts = true;
     } else {
-        delivery_set_delivered_locked(target);
+        reach_delivery_set_delivered_locked(target);
         target->is_delivering = calls = true;
         target_retain(target);
         target->deliveries++;
@@ -239,29 +239,29 @@ static bool deliver(struct schedule *schedule, bool on_scheduler)
     if (calls)
         callback.function(target, flags, callback.info);
     if (posts)
-        scheduler_post(schedule->scheduler);
+        reach_scheduler_post(schedule->scheduler);
     if ((calls || on_scheduler) && !target_is_inherited(target)) { /* no fork in the callback */
         target_lock(target);
         if (calls)
             target->is_delivering = false;
-        if (!target->is_delivering && target->schedule != NULL && delivery_is_due_locked(target))
-            delivery_queue_locked(target->schedule);
+        if (!target->is_delivering && target->schedule != NULL && reach_delivery_is_due_locked(target))
+            reach_delivery_queue_locked(target->schedule);
         target_unlock(target);
     }
     if (calls)
-        target_release(target);
+        reach_target_release(target);
     counted_release(&schedule->member.counted);
     return calls;
 }
 
 /* On the thread that drives the loop. */
-bool delivery_run_job(struct member *member)
+bool reach_delivery_run_job(struct member *member)
 {
     return deliver(container_of(member, struct schedule, member), false);
 }
 
 /* Where the scheduler runs its work. */
-void delivery_run_work(struct counted *owner)
+void reach_delivery_run_work(struct counted *owner)
 {
     struct schedule *schedule = container_of(owner, struct schedule, member.counted);
 
@@ -273,7 +273,7 @@ void delivery_run_work(struct counted *owner)
 
 /* ---- Paths ------------------------------------------------------------------------------------------------------ */
 
-void delivery_prefetch(const struct path_watch *watch)
+void reach_delivery_prefetch(const struct path_watch *watch)
 {
     enum { CACHE_LINE = 64 };
     const struct SCNetworkReachability *target = container_of(watch, const struct schedule, watch)->target;
@@ -287,17 +287,17 @@ static void accept_locked(struct schedule *schedule, const struct path *path)
 {
     struct SCNetworkReachability *target = schedule->target;
 
-    delivery_set_current_locked(schedule, path);
-    if (target->change_queued || target->is_delivering || !delivery_is_due_locked(target))
+    reach_delivery_set_current_locked(schedule, path);
+    if (target->change_queued || target->is_delivering || !reach_delivery_is_due_locked(target))
         return;
     if (target->callback.function == NULL && schedule->scheduler == NULL)
         queue_change_locked(schedule);
     else
-        delivery_queue_locked(schedule);
+        reach_delivery_queue_locked(schedule);
 }
 
 /* The loop's monitor evaluated the target. */
-bool delivery_accept_path(struct path_watch *watch, const struct path *path)
+bool reach_delivery_accept_path(struct path_watch *watch, const struct path *path)
 {
     struct schedule *schedule = container_of(watch, struct schedule, watch);
     bool is_newest;
@@ -311,13 +311,13 @@ bool delivery_accept_path(struct path_watch *watch, const struct path *path)
 }
 
 /* The name may have been resolved meanwhile. */
-void delivery_follow_path(struct schedule *schedule, const struct path *path)
+void reach_delivery_follow_path(struct schedule *schedule, const struct path *path)
 {
     struct path adjusted = *path;
 
     target_lock(schedule->target);
     if (schedule->target->schedule == schedule && schedule->watch.monitor == NULL) {
-        questions_adjust_path(schedule->target->initial, &adjusted);
+        reach_questions_adjust_path(schedule->target->initial, &adjusted);
         accept_locked(schedule, &adjusted);
     }
     target_unlock(schedule->target);
@@ -330,22 +330,22 @@ SCNetworkReachabilityRef SCRunLoopCopyNextChange(SCRunLoopRef loop, SCNetworkRea
 {
     struct SCNetworkReachability *fetched = NULL;
 
-    if (!runloop_check(loop))
+    if (!reach_runloop_check(loop))
         return NULL;
     while (fetched == NULL) {
         struct SCNetworkReachability *target;
         struct schedule *schedule;
         struct member *member;
 
-        member = runloop_next_change(loop);
+        member = reach_runloop_next_change(loop);
         if (member == NULL)
             return NULL;
         schedule = container_of(member, struct schedule, member);
         target = schedule->target;
         target_lock(target);
         target->change_queued = false; /* what is due later is queued again */
-        if (target->schedule == schedule && target->callback.function == NULL && delivery_is_due_locked(target)) {
-            delivery_set_delivered_locked(target);
+        if (target->schedule == schedule && target->callback.function == NULL && reach_delivery_is_due_locked(target)) {
+            reach_delivery_set_delivered_locked(target);
             target_retain(fetched = target);
             if (flags != NULL)
                 *flags = target->current.flags;

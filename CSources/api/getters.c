@@ -9,12 +9,12 @@
 #include "route/full_path.h"
 #include "route/shared_socket.h"
 
-int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret)
+int reach_getters_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret)
 {
-    struct questions *questions = target_retain_questions(target);
-    const int error = shared_socket_evaluate(netns_socket(target->netns), questions, extras, ret);
+    struct questions *questions = reach_target_retain_questions(target);
+    const int error = reach_shared_socket_evaluate(reach_netns_socket(target->netns), questions, extras, ret);
 
-    questions_release(questions);
+    reach_questions_release(questions);
     return error;
 }
 
@@ -22,7 +22,7 @@ int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, stru
 
 static SCBoolean fail_get(int status)
 {
-    error_set(status);
+    reach_error_set(status);
     return 0;
 }
 
@@ -34,11 +34,11 @@ static __attribute__((noinline)) SCBoolean get_flags_slowly(struct SCNetworkReac
     int error;
 
     if (flags == NULL)
-        return fail_get(error_invalid("flags: NULL"));
+        return fail_get(reach_error_invalid("flags: NULL"));
     if (delivery_read_flags(target, flags))
         return 1;
     /* No lock: a target that is not scheduled has the questions of the Create call. */
-    error = shared_socket_evaluate(netns_socket(target->netns), target->initial, 0, &path);
+    error = reach_shared_socket_evaluate(reach_netns_socket(target->netns), target->initial, 0, &path);
     if (error != 0)
         return fail_get(error);
     *flags = path.flags;
@@ -73,7 +73,7 @@ static uint32_t count_addresses(const struct questions *questions)
     return count;
 }
 
-void getters_write_path(const SCNetworkReachabilityPath *path, SCNetworkReachabilityPath *ret)
+void reach_getters_write_path(const SCNetworkReachabilityPath *path, SCNetworkReachabilityPath *ret)
 {
     const size_t size = ret->size;
 
@@ -96,17 +96,17 @@ static void copy_path(const struct path *path, uint32_t address_count, SCNetwork
                                         .nextHop = path->next_hop };
 
     memcpy(whole.interfaceName, path->name, sizeof whole.interfaceName);
-    address_to_sockaddr(&path->destination, path->index, &whole.destination);
-    address_to_sockaddr(&path->source, path->index, &whole.source);
-    address_to_sockaddr(&path->gateway, path->index, &whole.gateway);
-    getters_write_path(&whole, ret);
+    reach_address_to_sockaddr(&path->destination, path->index, &whole.destination);
+    reach_address_to_sockaddr(&path->source, path->index, &whole.source);
+    reach_address_to_sockaddr(&path->gateway, path->index, &whole.gateway);
+    reach_getters_write_path(&whole, ret);
 }
 
-bool getters_check_size(const SCNetworkReachabilityPath *path)
+bool reach_getters_check_size(const SCNetworkReachabilityPath *path)
 {
     if (path != NULL && path->size >= sizeof *path && path->size <= STRUCTURE_SIZE_LIMIT)
         return true;
-    error_set(error_invalid(path == NULL ? "path: NULL" : "path->size: set it to sizeof the structure"));
+    reach_error_set(reach_error_invalid(path == NULL ? "path: NULL" : "path->size: set it to sizeof the structure"));
     return false;
 }
 
@@ -117,15 +117,15 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
     struct path current;
     int error;
 
-    if (!target_check(target, &self) || !getters_check_size(path))
+    if (!target_check(target, &self) || !reach_getters_check_size(path))
         return 0;
-    questions = target_retain_questions(self);
-    error = full_path_query(self->netns, questions, QUERY_FLOW | QUERY_NEXT_HOP, &current);
+    questions = reach_target_retain_questions(self);
+    error = reach_full_path_query(self->netns, questions, QUERY_FLOW | QUERY_NEXT_HOP, &current);
     if (error == 0) {
-        delivery_settle(self, QUERY_FLOW | QUERY_NEXT_HOP, &current);
+        reach_delivery_settle(self, QUERY_FLOW | QUERY_NEXT_HOP, &current);
         copy_path(&current, count_addresses(questions), path);
     }
-    questions_release(questions);
+    reach_questions_release(questions);
     return error == 0 ? 1 : fail_get(error);
 }
 
@@ -139,38 +139,38 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     bool watched, failed;
     int error = 0;
 
-    if (!target_check(target, &self) || !getters_check_size(path))
+    if (!target_check(target, &self) || !reach_getters_check_size(path))
         return 0;
     if (self->details == NULL)
         return SCNetworkReachabilityGetPath(target, path);
     target_lock(self);
     watched = self->schedule != NULL;
     if (watched)
-        delivery_read_path_locked(self, &last);
+        reach_delivery_read_path_locked(self, &last);
     failed = self->hop.failed;
     address_count = self->current.reason == kSCNetworkReachabilityReasonNamePending ? 0
                                                                                     : count_addresses(self->questions);
     target_unlock(self);
     if (!watched)
         return SCNetworkReachabilityGetPath(target, path);
-    if (last.type_unknown && shared_socket_learn_link(netns_socket(self->netns), last.index, &link) == 0 &&
+    if (last.type_unknown && reach_shared_socket_learn_link(reach_netns_socket(self->netns), last.index, &link) == 0 &&
         link.index != 0)
         last.type = link.type;
     if (last.flow_unsettled) { /* the first evaluation of a schedule reads neither rules nor the kinds of links */
-        questions = target_retain_questions(self);
-        error = full_path_query(self->netns, questions, QUERY_FLOW, &now);
-        questions_release(questions);
+        questions = reach_target_retain_questions(self);
+        error = reach_full_path_query(self->netns, questions, QUERY_FLOW, &now);
+        reach_questions_release(questions);
         if (error == 0) {
-            delivery_settle(self, QUERY_FLOW, &now);
+            reach_delivery_settle(self, QUERY_FLOW, &now);
             last.flow = now.flow;
         }
     }
     if (error == 0)
-        error = full_path_find_next_hop(self->netns, &last);
+        error = reach_full_path_find_next_hop(self->netns, &last);
     if (error == 0 && failed) /* the last callback has said so, or the next one will; the kernel may be trying again */
         last.next_hop = kSCNetworkReachabilityNextHopFailed;
     if (error == 0)
-        delivery_settle(self, QUERY_NEXT_HOP, &last);
+        reach_delivery_settle(self, QUERY_NEXT_HOP, &last);
     if (error != 0)
         return fail_get(error);
     copy_path(&last, address_count, path);
@@ -189,8 +189,8 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
     if (!target_check(target, &self))
         return 0;
     if (addresses == NULL && capacity != 0)
-        return (size_t)fail_get(error_invalid("addresses: NULL, and capacity is not 0"));
-    questions = target_retain_questions(self);
+        return (size_t)fail_get(reach_error_invalid("addresses: NULL, and capacity is not 0"));
+    questions = reach_target_retain_questions(self);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
         uint32_t scope = question->scope;
@@ -198,12 +198,12 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
         if (!is_target_address(questions, i))
             continue;
         if (question->interface != NULL) /* the index of the interface that a zone names; 0: there is none */
-            scope = shared_socket_link_index(netns_socket(self->netns), question->interface);
+            scope = reach_shared_socket_link_index(reach_netns_socket(self->netns), question->interface);
         if (count < capacity)
-            address_to_sockaddr(&question->destination, scope, &addresses[count]);
+            reach_address_to_sockaddr(&question->destination, scope, &addresses[count]);
         count++;
     }
-    questions_release(questions);
+    reach_questions_release(questions);
     return count;
 }
 #endif

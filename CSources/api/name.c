@@ -28,7 +28,7 @@ static bool are_resolved(const struct questions *questions)
 
 static bool is_same_address(const struct question *a, const struct question *b)
 {
-    return address_equal(&a->destination, &b->destination) && a->scope == b->scope;
+    return reach_address_equal(&a->destination, &b->destination) && a->scope == b->scope;
 }
 
 /* Compares the order, too, and the reason. */
@@ -61,8 +61,8 @@ static void replace_questions_locked(struct SCNetworkReachability *target, struc
 
     target->questions = questions;
     if (target->schedule != NULL)
-        monitor_set_questions(target->schedule->loop, &target->schedule->watch, questions);
-    questions_release(previous);
+        reach_monitor_set_questions(target->schedule->loop, &target->schedule->watch, questions);
+    reach_questions_release(previous);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
@@ -81,9 +81,9 @@ static struct questions *questions_of_addresses(const struct SCNetworkReachabili
 
         *item = *initial; /* the same interface and mark */
         item->destination = result->items[i].address;
-        item->scope = address_needs_scope(&item->destination) ? result->items[i].scope : 0;
+        item->scope = reach_address_needs_scope(&item->destination) ? result->items[i].scope : 0;
     }
-    questions = questions_create(items, result->count, kSCNetworkReachabilityReasonNone);
+    questions = reach_questions_create(items, result->count, kSCNetworkReachabilityReasonNone);
     free(items);
     return questions;
 }
@@ -94,11 +94,11 @@ static bool name_servers_are_reachable(const struct SCNetworkReachability *targe
     struct path path;
     bool reachable = true;
 
-    if (name_servers_questions(&questions) != 0)
+    if (reach_name_servers_questions(&questions) != 0)
         return true;
-    if (shared_socket_evaluate(netns_socket(target->netns), questions, 0, &path) == 0)
-        reachable = path_is_usable(&path);
-    questions_release(questions);
+    if (reach_shared_socket_evaluate(reach_netns_socket(target->netns), questions, 0, &path) == 0)
+        reachable = reach_path_is_usable(&path);
+    reach_questions_release(questions);
     return reachable;
 }
 
@@ -113,7 +113,7 @@ static struct questions *questions_of_result(const struct SCNetworkReachability 
     if (result->outcome != LOOKUP_NO_SUCH_NAME)
         reason = name_servers_are_reachable(target) ? kSCNetworkReachabilityReasonNameServerFailure
                                                     : kSCNetworkReachabilityReasonNameServerUnreachable;
-    return questions_create(NULL, 0, reason);
+    return reach_questions_create(NULL, 0, reason);
 }
 
 /* Consumes a reference. */
@@ -123,7 +123,7 @@ static void apply_result_locked(struct SCNetworkReachability *target, struct que
     const bool is_failure = !are_resolved(questions) && questions->reason != kSCNetworkReachabilityReasonNameNotFound;
 
     if (questions_are_equal(target->questions, questions) || (is_failure && are_resolved(target->questions))) {
-        questions_release(questions);
+        reach_questions_release(questions);
         return;
     }
     if (is_first_result || !contain_addresses(target->questions, questions) ||
@@ -135,7 +135,7 @@ static void apply_result_locked(struct SCNetworkReachability *target, struct que
 static void set_next_lookup_locked(struct SCNetworkReachability *target, int64_t deadline)
 {
     if (target->schedule != NULL)
-        network_service_set_deadline(target->schedule->loop, &target->schedule->network_user, deadline);
+        reach_network_service_set_deadline(target->schedule->loop, &target->schedule->network_user, deadline);
 }
 
 /* After a look-up. */
@@ -157,7 +157,7 @@ static int watch_own_path_locked(struct schedule *schedule)
 {
     if (schedule == NULL || schedule->watch.monitor != NULL)
         return 0;
-    return monitor_watch(schedule->loop, schedule->target->netns, &schedule->watch);
+    return reach_monitor_watch(schedule->loop, schedule->target->netns, &schedule->watch);
 }
 
 /* `questions` are the result's, NULL if there was no memory. Consumes the reference. If something changed during the
@@ -170,7 +170,7 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
     const bool hides_failure = result->outdated || (result->in_pause && !lookups->failure_hidden);
 
     if (questions != NULL && watch_own_path_locked(target->schedule) != 0) {
-        questions_release(questions);
+        reach_questions_release(questions);
         questions = NULL;
     }
     lookups->running = false;
@@ -180,9 +180,9 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
     if (questions != NULL && !lookups->failure_hidden)
         apply_result_locked(target, questions);
     else
-        questions_release(questions);
+        reach_questions_release(questions);
     if (result->outdated)
-        name_repeat_lookup_locked(target, false);
+        reach_name_repeat_lookup_locked(target, false);
 }
 
 /* Called on a resolver thread. */
@@ -197,7 +197,7 @@ static void receive_lookup_result(struct lookup_waiter *waiter, unsigned turn, c
         questions = NULL;
     }
     target_unlock(target);
-    questions_release(questions);
+    reach_questions_release(questions);
 }
 
 /* ---- Look-ups --------------------------------------------------------------------------------------------------- */
@@ -206,7 +206,7 @@ static void start_lookup_locked(struct SCNetworkReachability *target, enum looku
 {
     struct lookups *lookups = target->lookups;
     const int family = target->initial->items[0].family;
-    const int error = lookup_start(target->netns, target->name, family, kind, &lookups->waiter);
+    const int error = reach_lookup_start(target->netns, target->name, family, kind, &lookups->waiter);
 
     lookups->running = error == 0 || error == EINPROGRESS;
     if (error == 0)
@@ -215,7 +215,7 @@ static void start_lookup_locked(struct SCNetworkReachability *target, enum looku
         plan_next_lookup_locked(target, true);
 }
 
-void name_start_lookups_locked(struct SCNetworkReachability *target)
+void reach_name_start_lookups_locked(struct SCNetworkReachability *target)
 {
     struct lookups *lookups = target->lookups;
 
@@ -227,11 +227,11 @@ void name_start_lookups_locked(struct SCNetworkReachability *target)
     start_lookup_locked(target, LOOKUP_FIRST);
 }
 
-void name_stop_lookups_locked(struct SCNetworkReachability *target)
+void reach_name_stop_lookups_locked(struct SCNetworkReachability *target)
 {
     struct lookups *lookups = target->lookups;
 
-    lookup_cancel(&lookups->waiter);
+    reach_lookup_cancel(&lookups->waiter);
     lookups->running = lookups->failure_hidden = target->owed_next = false;
     if (target->questions != target->initial) {
         counted_retain(&target->initial->counted);
@@ -239,7 +239,7 @@ void name_stop_lookups_locked(struct SCNetworkReachability *target)
     }
 }
 
-void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool changed)
+void reach_name_repeat_lookup_locked(struct SCNetworkReachability *target, bool changed)
 {
     struct lookups *lookups = target->lookups;
 

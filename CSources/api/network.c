@@ -18,25 +18,25 @@ static void network_changed(struct network_user *user, struct network_path *netw
     target_lock(target);
     if (target->schedule == schedule) {
         counted_retain(&network->counted);
-        network_path_release(target->network);
+        reach_network_path_release(target->network);
         target->network = network;
         target->change_queued = false;
-        delivery_set_owed_locked(target);
-        delivery_queue_locked(schedule);
+        reach_delivery_set_owed_locked(target);
+        reach_delivery_queue_locked(schedule);
     }
     target_unlock(target);
 }
 
-int network_join_locked(struct schedule *schedule)
+int reach_network_join_locked(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
     struct network_path *first;
     int error;
 
     schedule->network_user.report = network_changed;
-    error = network_service_join(schedule->loop, target->netns, &schedule->network_user, false);
+    error = reach_network_service_join(schedule->loop, target->netns, &schedule->network_user, false);
     if (error == 0)
-        error = network_service_first(schedule->loop, &schedule->network_user, &first);
+        error = reach_network_service_first(schedule->loop, &schedule->network_user, &first);
     if (error == 0)
         target->network = first;
     return error;
@@ -51,15 +51,15 @@ static void fill_default_path(const struct path *path, SCNetworkReachabilityDefa
     ret->flags = path->flags;
     ret->reason = path->reason;
     ret->interfaceIndex = path->index;
-    ret->metric = path_rank(path) > 0 ? path->metric : 0;
-    address_to_sockaddr(&path->source, path->index, &ret->source);
-    address_to_sockaddr(&path->gateway, path->index, &ret->gateway);
+    ret->metric = reach_path_rank(path) > 0 ? path->metric : 0;
+    reach_address_to_sockaddr(&path->source, path->index, &ret->source);
+    reach_address_to_sockaddr(&path->gateway, path->index, &ret->gateway);
 }
 
 static void fill_way(const struct network_way *way, SCNetworkReachabilityWay *ret)
 {
     const struct path *ipv4 = &way->paths[NETWORK_IPV4], *ipv6 = &way->paths[NETWORK_IPV6];
-    const struct path *known = path_rank(ipv4) > 0 ? ipv4 : ipv6;
+    const struct path *known = reach_path_rank(ipv4) > 0 ? ipv4 : ipv6;
 
     ret->interfaceIndex = way->index;
     ret->interfaceType = known->type;
@@ -100,7 +100,7 @@ static void fill_network(const struct network_path *network, SCNetworkReachabili
     ret->nameServerCount = (uint32_t)network->server_count;
     ret->nameServerIsReachable = network->server_is_reachable;
     for (size_t i = 0; i < network->server_count; i++)
-        address_to_sockaddr(&network->servers[i].address, network->servers[i].scope, &ret->nameServers[i]);
+        reach_address_to_sockaddr(&network->servers[i].address, network->servers[i].scope, &ret->nameServers[i]);
 }
 
 /* Gets the network path with a reference: the last one of a scheduled target, or queries it. Returns 0 or an errno. */
@@ -116,10 +116,10 @@ static int retain_network(struct SCNetworkReachability *target, struct network_p
     target_unlock(target);
     if (*ret != NULL)
         return 0;
-    error = network_service_questions(&questions);
+    error = reach_network_service_questions(&questions);
     if (error == 0) {
-        error = network_path_query(target->netns, questions, ret);
-        questions_release(questions);
+        error = reach_network_path_query(target->netns, questions, ret);
+        reach_questions_release(questions);
     }
     return error;
 }
@@ -129,16 +129,16 @@ static int check_arguments(const SCNetworkReachabilityNetwork *network, const SC
                            size_t way_size, size_t capacity)
 {
     if (network == NULL)
-        return error_invalid("network: NULL");
+        return reach_error_invalid("network: NULL");
     if (network->size < sizeof *network || network->size > STRUCTURE_SIZE_LIMIT)
-        return error_invalid("network->size: set it to sizeof the structure");
+        return reach_error_invalid("network->size: set it to sizeof the structure");
     if (capacity == 0)
         return 0;
     if (ways == NULL)
-        return error_invalid("ways: NULL, and capacity is not 0");
+        return reach_error_invalid("ways: NULL, and capacity is not 0");
     if (way_size < sizeof *ways || way_size > STRUCTURE_SIZE_LIMIT ||
         way_size % _Alignof(SCNetworkReachabilityWay) != 0)
-        return error_invalid("waySize: set it to sizeof the structure");
+        return reach_error_invalid("waySize: set it to sizeof the structure");
     return 0;
 }
 
@@ -153,17 +153,17 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
         return 0;
     error = check_arguments(network, ways, waySize, capacity);
     if (error == 0 && !self->notify_network)
-        error = error_invalid("target: without kSCNetworkReachabilityOptionNotifyNetwork");
+        error = reach_error_invalid("target: without kSCNetworkReachabilityOptionNotifyNetwork");
     if (error == 0)
         error = retain_network(self, &current);
     if (error != 0) {
-        error_set(error);
+        reach_error_set(error);
         return 0;
     }
     fill_network(current, network);
     if (capacity > 0)
         fill_ways(current, ways, waySize, capacity);
-    network_path_release(current);
+    reach_network_path_release(current);
     return 1;
 }
 #endif

@@ -20,19 +20,19 @@ static void free_schedule(struct counted *counted)
 {
     struct schedule *schedule = container_of(counted, struct schedule, member.counted);
 
-    questions_release(schedule->watch.questions);
+    reach_questions_release(schedule->watch.questions);
     SCRunLoopRelease(schedule->loop);
     counted_release(&schedule->target->memory);
     free(schedule);
 }
 
 /* Releases a schedule that is not its target's. Runs the scheduler's release hook. */
-static void schedule_release(struct schedule *schedule)
+static void reach_schedule_release(struct schedule *schedule)
 {
     if (schedule->scheduler != NULL)
-        scheduler_end(schedule->scheduler);
+        reach_scheduler_end(schedule->scheduler);
     if (schedule->thread != NULL)
-        library_thread_release(schedule->thread);
+        reach_library_thread_release(schedule->thread);
     counted_release(&schedule->member.counted);
 }
 
@@ -41,10 +41,10 @@ static void leave_locked(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
 
-    network_service_leave(schedule->loop, &schedule->network_user);
-    monitor_unwatch(schedule->loop, &schedule->watch);
-    runloop_remove_member(schedule->loop, &schedule->member);
-    network_path_release(target->network);
+    reach_network_service_leave(schedule->loop, &schedule->network_user);
+    reach_monitor_unwatch(schedule->loop, &schedule->watch);
+    reach_runloop_remove_member(schedule->loop, &schedule->member);
+    reach_network_path_release(target->network);
     target->network = NULL;
     atomic_store_explicit(&target->published, 0, memory_order_release);
 }
@@ -57,7 +57,7 @@ static void remove_locked(struct schedule *schedule)
     leave_locked(schedule);
     target->schedule = NULL;
     if (target->lookups != NULL)
-        name_stop_lookups_locked(target);
+        reach_name_stop_lookups_locked(target);
     target->change_queued = false;
     target->delivered.flow_unsettled = true;
     target->hop = (struct target_hop){ 0 };
@@ -68,8 +68,8 @@ static void release_removed(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
 
-    schedule_release(schedule);
-    target_release(target);
+    reach_schedule_release(schedule);
+    reach_target_release(target);
 }
 
 /* The loop's thread has ended. Consumes a reference. */
@@ -98,19 +98,19 @@ static void report_to_name(struct network_user *user, struct network_path *netwo
     struct schedule *schedule = container_of(user, struct schedule, network_user);
 
     if (network != NULL)
-        delivery_follow_path(schedule, network_service_default_path(network));
+        reach_delivery_follow_path(schedule, reach_network_service_default_path(network));
     if (network != NULL && !changed)
         return;
     target_lock(schedule->target);
     if (schedule->target->schedule == schedule)
-        name_repeat_lookup_locked(schedule->target, changed);
+        reach_name_repeat_lookup_locked(schedule->target, changed);
     target_unlock(schedule->target);
 }
 
 static const struct path_watch_type watch_type = { .owner = owner_of_watch,
-                                                   .prefetch = delivery_prefetch,
-                                                   .accept = delivery_accept_path };
-static const struct member_type member_type = { .run = delivery_run_job, .ended = end_schedule_of_member };
+                                                   .prefetch = reach_delivery_prefetch,
+                                                   .accept = reach_delivery_accept_path };
+static const struct member_type member_type = { .run = reach_delivery_run_job, .ended = end_schedule_of_member };
 
 /* What the target reports besides flags and interface. */
 static unsigned extras_of(const struct SCNetworkReachability *target)
@@ -120,7 +120,7 @@ static unsigned extras_of(const struct SCNetworkReachability *target)
 }
 
 /* NULL: no memory. */
-static struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoopRef loop)
+static struct schedule *reach_schedule_create(struct SCNetworkReachability *target, SCRunLoopRef loop)
 {
     struct schedule *schedule = calloc(1, sizeof *schedule);
     const struct question *question = &target->initial->items[0];
@@ -130,14 +130,14 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     if (schedule == NULL)
         return NULL;
     counted_init(&schedule->member.counted, free_schedule);
-    member_init(&schedule->member, &member_type);
+    reach_member_init(&schedule->member, &member_type);
     counted_retain(&target->memory);
     schedule->target = target;
     schedule->loop = SCRunLoopRetain(loop);
     schedule->watch = (struct path_watch){ .type = &watch_type, .extras = (uint8_t)(QUERY_EXPIRY | extras_of(target)) };
     /* With NotifyPath, a target reports more of its path than others share; with NotifyNextHop too. */
     schedule->watch.can_share = target->details == NULL && !target->notify_next_hop && is_single &&
-                                (question_is_plain(question) || question_find_group(question, &group));
+                                (reach_question_is_plain(question) || reach_question_find_group(question, &group));
     schedule->network_user = (struct network_user){ .user.owner = &schedule->member.counted, .report = report_to_name };
     return schedule;
 }
@@ -154,14 +154,14 @@ static int evaluate_locked(struct schedule *schedule)
     const struct outcome before = target->delivered;
     const bool had_failed = target->hop.delivered;
     struct path path;
-    const int error = shared_socket_evaluate(netns_socket(target->netns), target->questions,
-                                             extras & ~(unsigned)QUERY_FLOW, &path);
+    const int error = reach_shared_socket_evaluate(reach_netns_socket(target->netns), target->questions,
+                                                   extras & ~(unsigned)QUERY_FLOW, &path);
 
     if (error != 0)
         return error;
     path.flow_unsettled = (extras & QUERY_FLOW) != 0; /* reading rules and links would wait for RTNL */
-    delivery_set_current_locked(schedule, &path);
-    delivery_set_delivered_locked(target);
+    reach_delivery_set_current_locked(schedule, &path);
+    reach_delivery_set_delivered_locked(target);
     if (target->hop.state == HOP_RETURNED)
         target->hop.delivered = had_failed;
     if (path.flow_unsettled && !before.flow_unsettled) {
@@ -170,7 +170,7 @@ static int evaluate_locked(struct schedule *schedule)
     }
     /* A name's first result brings a callback. That of localhost is here already. */
     if (target->kind == TARGET_NAME && target->lookups == NULL)
-        delivery_set_owed_locked(target);
+        reach_delivery_set_owed_locked(target);
     return 0;
 }
 
@@ -179,8 +179,9 @@ static bool can_follow_locked(const struct SCNetworkReachability *target)
 {
     const struct question *question = &target->initial->items[0];
 
-    return target->lookups != NULL && target->questions == target->initial && question_is_default_path(question) &&
-           question->family == AF_UNSPEC && target->details == NULL && !target->notify_next_hop;
+    return target->lookups != NULL && target->questions == target->initial &&
+           reach_question_is_default_path(question) && question->family == AF_UNSPEC && target->details == NULL &&
+           !target->notify_next_hop;
 }
 
 /* Adds a new schedule to its target, which has none. Returns 0 or a status; if it fails, nothing has changed. */
@@ -193,16 +194,16 @@ static int add_locked(struct schedule *schedule)
 
     counted_retain(&(schedule->watch.questions = target->questions)->counted);
     if (target->lookups != NULL)
-        error = network_service_join(loop, target->netns, &schedule->network_user, true);
+        error = reach_network_service_join(loop, target->netns, &schedule->network_user, true);
     /* Watch first, then evaluate: no change in between is missed. */
     if (error == 0 && !follows)
-        error = monitor_watch(loop, target->netns, &schedule->watch);
+        error = reach_monitor_watch(loop, target->netns, &schedule->watch);
     if (error == 0)
         error = evaluate_locked(schedule);
     if (error == 0 && target->notify_network)
-        error = network_join_locked(schedule);
-    if (error == 0 && !runloop_add_member(loop, &schedule->member))
-        error = error_invalid("runLoop: its thread has ended");
+        error = reach_network_join_locked(schedule);
+    if (error == 0 && !reach_runloop_add_member(loop, &schedule->member))
+        error = reach_error_invalid("runLoop: its thread has ended");
     if (error != 0) {
         leave_locked(schedule);
         return error;
@@ -210,9 +211,9 @@ static int add_locked(struct schedule *schedule)
     target_retain(target);
     target->schedule = schedule;
     if (target->lookups != NULL)
-        name_start_lookups_locked(target);
-    if (delivery_is_due_locked(target))
-        delivery_queue_locked(schedule);
+        reach_name_start_lookups_locked(target);
+    if (reach_delivery_is_due_locked(target))
+        reach_delivery_queue_locked(schedule);
     return 0;
 }
 
@@ -221,7 +222,7 @@ static int add_locked(struct schedule *schedule)
 static SCBoolean return_status(int error)
 {
     if (error != 0)
-        error_set(error);
+        reach_error_set(error);
     return error == 0;
 }
 
@@ -234,9 +235,9 @@ static int mode_index(SCRunLoopMode mode)
 static bool check_arguments(SCNetworkReachabilityRef target, SCRunLoopRef loop, SCRunLoopMode mode,
                             struct SCNetworkReachability **ret)
 {
-    if (!target_check(target, ret) || !runloop_check(loop))
+    if (!target_check(target, ret) || !reach_runloop_check(loop))
         return false;
-    return runloop_mode_is_valid(mode) || return_status(error_invalid(RUNLOOP_NO_MODE));
+    return reach_runloop_mode_is_valid(mode) || return_status(reach_error_invalid(RUNLOOP_NO_MODE));
 }
 
 SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
@@ -251,18 +252,18 @@ SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef targ
     target_lock(self);
     schedule = self->schedule;
     if (schedule == NULL) {
-        schedule = added = schedule_create(self, runLoop);
+        schedule = added = reach_schedule_create(self, runLoop);
         error = added == NULL ? ENOMEM : add_locked(added);
     } else if (schedule->scheduler != NULL) {
-        error = error_invalid("target: on a scheduler, so not also on a run loop");
+        error = reach_error_invalid("target: on a scheduler, so not also on a run loop");
     } else if (schedule->loop != runLoop) {
-        error = error_invalid("target: on another run loop");
+        error = reach_error_invalid("target: on another run loop");
     }
     if (error == 0)
         schedule->times[mode_index(runLoopMode)]++;
     target_unlock(self);
     if (error != 0 && added != NULL)
-        schedule_release(added);
+        reach_schedule_release(added);
     return return_status(error);
 }
 
@@ -279,7 +280,7 @@ SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef ta
     target_lock(self);
     schedule = self->schedule;
     if (schedule == NULL || schedule->loop != runLoop || schedule->times[mode_index(runLoopMode)] == 0)
-        error = error_invalid("target: not scheduled on this run loop in this mode");
+        error = reach_error_invalid("target: not scheduled on this run loop in this mode");
     else
         removed = --schedule->times[mode_index(runLoopMode)] == 0 &&
                   schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON] == 0;
@@ -297,28 +298,28 @@ static int schedule_on_scheduler(struct SCNetworkReachability *target, const SCN
 {
     struct schedule *schedule;
     struct library_thread *thread;
-    int error = library_thread_acquire(&thread);
+    int error = reach_library_thread_acquire(&thread);
 
     if (error != 0)
         return error;
-    schedule = schedule_create(target, library_thread_loop(thread));
+    schedule = reach_schedule_create(target, reach_library_thread_loop(thread));
     if (schedule == NULL) {
-        library_thread_release(thread);
+        reach_library_thread_release(thread);
         return ENOMEM;
     }
     schedule->thread = thread;
-    schedule->scheduler = scheduler_create(scheduler, delivery_run_work, &schedule->member.counted);
+    schedule->scheduler = reach_scheduler_create(scheduler, reach_delivery_run_work, &schedule->member.counted);
     if (schedule->scheduler == NULL) {
         error = ENOMEM;
     } else if (target_is_inherited(target)) { /* a fork inside the retain hook */
         error = ECHILD;
     } else {
         target_lock(target);
-        error = target->schedule == NULL ? add_locked(schedule) : error_invalid("target: scheduled already");
+        error = target->schedule == NULL ? add_locked(schedule) : reach_error_invalid("target: scheduled already");
         target_unlock(target);
     }
     if (error != 0)
-        schedule_release(schedule);
+        reach_schedule_release(schedule);
     return error;
 }
 
@@ -334,7 +335,7 @@ static int unschedule_from_scheduler(struct SCNetworkReachability *target)
         remove_locked(schedule);
     target_unlock(target);
     if (schedule == NULL)
-        return error_invalid("target: on no scheduler");
+        return reach_error_invalid("target: on no scheduler");
     release_removed(schedule);
     return 0;
 }
@@ -350,7 +351,7 @@ SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef target,
         return return_status(unschedule_from_scheduler(self));
     if (scheduler->version != 0 || scheduler->perform == NULL)
         return return_status(
-            error_invalid(scheduler->version != 0 ? "scheduler->version: not 0" : "scheduler->perform: NULL"));
+            reach_error_invalid(scheduler->version != 0 ? "scheduler->version: not 0" : "scheduler->perform: NULL"));
     return return_status(schedule_on_scheduler(self, scheduler));
 }
 #endif

@@ -16,7 +16,7 @@ struct scheduler {
     struct counted counted; /* of the owner, of work that waits, and of a call */
     SCNetworkReachabilityScheduler calls;
     void (*run)(struct counted *owner);
-    struct counted *owner; /* NULL after scheduler_end; under process_lock */
+    struct counted *owner; /* NULL after reach_scheduler_end; under reach_process_lock */
     bool posted;           /* the scheduler has work that has not begun; likewise */
 };
 
@@ -29,8 +29,8 @@ static void free_scheduler(struct counted *counted)
     free(scheduler);
 }
 
-struct scheduler *scheduler_create(const SCNetworkReachabilityScheduler *calls, void (*run)(struct counted *owner),
-                                   struct counted *owner)
+struct scheduler *reach_scheduler_create(const SCNetworkReachabilityScheduler *calls,
+                                         void (*run)(struct counted *owner), struct counted *owner)
 {
     struct scheduler *scheduler = calloc(1, sizeof *scheduler);
 
@@ -45,7 +45,7 @@ struct scheduler *scheduler_create(const SCNetworkReachabilityScheduler *calls, 
     return scheduler;
 }
 
-struct scheduler *scheduler_retain(struct scheduler *scheduler)
+struct scheduler *reach_scheduler_retain(struct scheduler *scheduler)
 {
     counted_retain(&scheduler->counted);
     return scheduler;
@@ -57,12 +57,12 @@ static void run_work(void *argument)
     struct scheduler *scheduler = argument;
     struct counted *owner;
 
-    process_lock();
+    reach_process_lock();
     scheduler->posted = false;
     owner = scheduler->owner;
     if (owner != NULL)
         counted_retain(owner);
-    process_unlock();
+    reach_process_unlock();
     if (owner != NULL) {
         scheduler->run(owner);
         counted_release(owner);
@@ -70,29 +70,29 @@ static void run_work(void *argument)
     counted_release(&scheduler->counted);
 }
 
-void scheduler_post(struct scheduler *scheduler)
+void reach_scheduler_post(struct scheduler *scheduler)
 {
     bool may_post;
 
-    process_lock();
+    reach_process_lock();
     may_post = scheduler->owner != NULL && !scheduler->posted;
     if (may_post) {
         scheduler->posted = true;
         counted_retain(&scheduler->counted); /* the work's, until it has run */
     }
-    process_unlock();
+    reach_process_unlock();
     if (may_post) {
-        netns_enter_process_namespace(); /* threads that `perform` starts inherit the namespace */
+        reach_netns_enter_process_namespace(); /* threads that `perform` starts inherit the namespace */
         scheduler->calls.perform(scheduler->calls.info, run_work, scheduler);
     }
     counted_release(&scheduler->counted);
 }
 
-void scheduler_end(struct scheduler *scheduler)
+void reach_scheduler_end(struct scheduler *scheduler)
 {
-    process_lock();
+    reach_process_lock();
     scheduler->owner = NULL;
-    process_unlock();
+    reach_process_unlock();
     counted_release(&scheduler->counted);
 }
 #endif

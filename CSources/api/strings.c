@@ -41,7 +41,7 @@ static void append_name(struct text_buffer *text, const char *name)
 {
     char piece[ESCAPE_SIZE];
 
-    while (escape_next(&name, piece))
+    while (reach_escape_next(&name, piece))
         append_text(text, "%s", piece);
 }
 
@@ -49,7 +49,7 @@ static void append_name(struct text_buffer *text, const char *name)
 static bool begin_text(struct text_buffer *text, char *buffer, size_t capacity)
 {
     if (buffer == NULL && capacity != 0) {
-        error_set(error_invalid("buffer: NULL, and capacity is not 0"));
+        reach_error_set(reach_error_invalid("buffer: NULL, and capacity is not 0"));
         return false;
     }
     *text = (struct text_buffer){ .bytes = buffer, .capacity = capacity };
@@ -165,12 +165,12 @@ static void append_address(struct text_buffer *text, const struct question *ques
 {
     char digits[46];
 
-    address_format(address, digits);
+    reach_address_format(address, digits);
     append_text(text, "%s", digits);
-    if (question->interface != NULL && address_needs_scope(address)) {
+    if (question->interface != NULL && reach_address_needs_scope(address)) {
         append_text(text, "%%");
         append_name(text, question->interface);
-    } else if (scope != 0 && address_needs_scope(address)) {
+    } else if (scope != 0 && reach_address_needs_scope(address)) {
         append_text(text, "%%%" PRIu32, scope);
     }
 }
@@ -212,7 +212,7 @@ static void append_path(struct text_buffer *text, const struct path *path)
     append_text(text, "\n  path:%s",
                 path->evidence == kSCNetworkReachabilityEvidenceSocket ? " (from a UDP socket)" : "");
     if (path->gateway.family != AF_UNSPEC) {
-        address_format(&path->gateway, digits);
+        reach_address_format(&path->gateway, digits);
         append_text(text, " via %s", digits);
     }
     if (path->index != 0) {
@@ -221,7 +221,7 @@ static void append_path(struct text_buffer *text, const struct path *path)
         append_text(text, " (index %" PRIu32 ")", path->index);
     }
     if (path->source.family != AF_UNSPEC) {
-        address_format(&path->source, digits);
+        reach_address_format(&path->source, digits);
         append_text(text, " src %s", digits);
     }
     if (path->index == 0 && path->source.family == AF_UNSPEC)
@@ -266,7 +266,7 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
     on_scheduler = scheduled && schedule->scheduler != NULL;
     if (scheduled) {
         times = schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON];
-        counters = monitor_count(schedule->loop, &schedule->watch);
+        counters = reach_monitor_count(schedule->loop, &schedule->watch);
     }
     current = self->current;
     evaluations = self->evaluations;
@@ -283,7 +283,8 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
         append_text(&text, "on a run loop, %u times", times);
     else
         append_text(&text, "%s", on_scheduler ? "on a scheduler" : "none");
-    if (getters_evaluate(self, QUERY_SOURCE, &path) == 0 && full_path_find_next_hop(self->netns, &path) == 0)
+    if (reach_getters_evaluate(self, QUERY_SOURCE, &path) == 0 &&
+        reach_full_path_find_next_hop(self->netns, &path) == 0)
         append_path(&text, &path);
     append_text(&text, "\n  resolver: %s\n  counters: %u evaluations, %u callbacks, %lu queries, %lu overruns", lookup,
                 evaluations, deliveries, counters.queries, counters.overruns);

@@ -18,19 +18,19 @@
 static bool check_type(SCNetworkReachabilityRef target, struct SCNetworkReachability **ret)
 {
     if (!object_is(target, OBJECT_TARGET)) {
-        error_set(error_invalid(NO_TARGET));
+        reach_error_set(reach_error_invalid(NO_TARGET));
         return false;
     }
     *ret = (struct SCNetworkReachability *)(uintptr_t)target;
     return true;
 }
 
-void target_refuse(SCNetworkReachabilityRef target)
+void reach_target_refuse(SCNetworkReachabilityRef target)
 {
-    error_set(object_is(target, OBJECT_TARGET) ? ECHILD : error_invalid(NO_TARGET));
+    reach_error_set(object_is(target, OBJECT_TARGET) ? ECHILD : reach_error_invalid(NO_TARGET));
 }
 
-struct questions *target_retain_questions(struct SCNetworkReachability *target)
+struct questions *reach_target_retain_questions(struct SCNetworkReachability *target)
 {
     struct questions *questions;
 
@@ -53,10 +53,10 @@ static void free_target(struct counted *counted)
     struct SCNetworkReachability *target = container_of(counted, struct SCNetworkReachability, memory);
 
     if (target->netns != NULL)
-        netns_release(target->netns);
-    network_path_release(target->network);
-    questions_release(target->questions);
-    questions_release(target->initial);
+        reach_netns_release(target->netns);
+    reach_network_path_release(target->network);
+    reach_questions_release(target->questions);
+    reach_questions_release(target->initial);
     free(target->lookups);
     free(target->details);
     free(target->name);
@@ -64,7 +64,7 @@ static void free_target(struct counted *counted)
     free(target);
 }
 
-void target_release(struct SCNetworkReachability *target)
+void reach_target_release(struct SCNetworkReachability *target)
 {
     if (atomic_fetch_sub_explicit(&target->references, 1, memory_order_acq_rel) != 1)
         return;
@@ -88,34 +88,34 @@ static int make_members(struct SCNetworkReachability *target, const struct targe
         return ENOMEM;
     if (spec->notify_path && (target->details = calloc(1, sizeof *target->details)) == NULL)
         return ENOMEM;
-    target->initial = questions_create(spec->questions, spec->count,
-                                       pending ? kSCNetworkReachabilityReasonNamePending
-                                               : kSCNetworkReachabilityReasonNone);
+    target->initial = reach_questions_create(spec->questions, spec->count,
+                                             pending ? kSCNetworkReachabilityReasonNamePending
+                                                     : kSCNetworkReachabilityReasonNone);
     if (target->initial == NULL)
         return ENOMEM;
     counted_retain(&(target->questions = target->initial)->counted);
     if (spec->netns == NULL)
-        return netns_current(&target->netns);
-    netns_retain(target->netns = spec->netns);
+        return reach_netns_current(&target->netns);
+    reach_netns_retain(target->netns = spec->netns);
     return 0;
 }
 
-struct SCNetworkReachability *target_create(const struct target_spec *spec)
+struct SCNetworkReachability *reach_target_create(const struct target_spec *spec)
 {
     struct SCNetworkReachability *target = calloc(1, sizeof *target);
-    int error = target == NULL ? ENOMEM : process_prepare();
+    int error = target == NULL ? ENOMEM : reach_process_prepare();
 
     if (error == 0)
         error = pthread_mutex_init(&target->lock, NULL);
     if (error != 0) {
         free(target);
-        error_set(error);
+        reach_error_set(error);
         return NULL;
     }
     error = make_members(target, spec);
     if (error != 0) {
         free_target(&target->memory);
-        error_set(error);
+        reach_error_set(error);
         return NULL;
     }
     target->type = OBJECT_TARGET;
@@ -147,7 +147,7 @@ void SCNetworkReachabilityRelease(SCNetworkReachabilityRef target)
     struct SCNetworkReachability *self;
 
     if (target != NULL && check_type(target, &self))
-        target_release(self);
+        reach_target_release(self);
 }
 
 unsigned long SCNetworkReachabilityGetTypeID(void)

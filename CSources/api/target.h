@@ -26,26 +26,27 @@ struct callback_context {
 
 /* Most contexts have no hooks: then there is nothing to count or to release. */
 struct callback {
-    SCNetworkReachabilityCallBack function; /* callback_with_hooks: `info` is a context. NULL: there is no callback */
+    SCNetworkReachabilityCallBack
+        function; /* reach_callback_with_hooks: `info` is a context. NULL: there is no callback */
     void *info;
 };
 
 /* Copies and retains a user's context. `context` NULL: no info. Returns 0 or ENOMEM. */
-int callback_create(SCNetworkReachabilityCallBack function, const SCNetworkReachabilityContext *context,
-                    struct callback *ret);
+int reach_callback_create(SCNetworkReachabilityCallBack function, const SCNetworkReachabilityContext *context,
+                          struct callback *ret);
 
 /* Calls the function of a context. Consumes a reference to it. */
-void callback_with_hooks(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *context);
+void reach_callback_with_hooks(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *context);
 
 static inline void callback_retain(const struct callback *callback)
 {
-    if (callback->function == callback_with_hooks)
+    if (callback->function == reach_callback_with_hooks)
         counted_retain(&((struct callback_context *)callback->info)->counted);
 }
 
 static inline void callback_release(const struct callback *callback)
 {
-    if (callback->function == callback_with_hooks)
+    if (callback->function == reach_callback_with_hooks)
         counted_release(&((struct callback_context *)callback->info)->counted);
 }
 
@@ -55,18 +56,18 @@ struct scheduler;
 
 /* Copies the scheduler and retains its info. Where it runs its work, `run` is called with a reference to `owner` held.
  * Returns NULL if there is no memory. */
-struct scheduler *scheduler_create(const SCNetworkReachabilityScheduler *calls, void (*run)(struct counted *owner),
-                                   struct counted *owner);
+struct scheduler *reach_scheduler_create(const SCNetworkReachabilityScheduler *calls,
+                                         void (*run)(struct counted *owner), struct counted *owner);
 
-struct scheduler *scheduler_retain(struct scheduler *scheduler);
+struct scheduler *reach_scheduler_retain(struct scheduler *scheduler);
 
-/* Calls `perform`, on the calling thread. Does nothing if the scheduler already has work, or after scheduler_end.
+/* Calls `perform`, on the calling thread. Does nothing if the scheduler already has work, or after reach_scheduler_end.
  * Consumes a reference. */
-void scheduler_post(struct scheduler *scheduler);
+void reach_scheduler_post(struct scheduler *scheduler);
 
 /* Ends the owner's part: work that the scheduler still has does nothing when it runs. The info is released now, or
  * after that work ran. */
-void scheduler_end(struct scheduler *scheduler);
+void reach_scheduler_end(struct scheduler *scheduler);
 
 /* ---- The target */
 
@@ -177,7 +178,7 @@ struct schedule {
 /* ---- target.c --------------------------------------------------------------------------------------------------- */
 
 /* Returns NULL and sets SCError() if it fails. */
-struct SCNetworkReachability *target_create(const struct target_spec *spec);
+struct SCNetworkReachability *reach_target_create(const struct target_spec *spec);
 
 static inline void target_retain(struct SCNetworkReachability *target)
 {
@@ -185,10 +186,10 @@ static inline void target_retain(struct SCNetworkReachability *target)
 }
 
 /* The last reference runs the user's hook. */
-void target_release(struct SCNetworkReachability *target);
+void reach_target_release(struct SCNetworkReachability *target);
 
 /* The current questions, with a reference. */
-struct questions *target_retain_questions(struct SCNetworkReachability *target);
+struct questions *reach_target_retain_questions(struct SCNetworkReachability *target);
 
 static inline void target_lock(struct SCNetworkReachability *target)
 {
@@ -208,13 +209,13 @@ static inline bool target_is_inherited(const struct SCNetworkReachability *targe
 }
 
 /* Sets SCError() for a caller's pointer that is no target of this process. */
-void target_refuse(SCNetworkReachabilityRef target);
+void reach_target_refuse(SCNetworkReachabilityRef target);
 
 /* Returns true if a caller's pointer is a target that this process created. Else sets SCError(). */
 static inline bool target_check(SCNetworkReachabilityRef target, struct SCNetworkReachability **ret)
 {
     if (!object_is(target, OBJECT_TARGET) || target_is_inherited(target)) {
-        target_refuse(target);
+        reach_target_refuse(target);
         return false;
     }
     *ret = (struct SCNetworkReachability *)(uintptr_t)target;
@@ -224,30 +225,30 @@ static inline bool target_check(SCNetworkReachabilityRef target, struct SCNetwor
 /* ---- delivery.c: when a callback is due, and where it is made ---------------------------------------------------- */
 
 /* Returns true if the current value was not delivered yet, or if a delivery is owed. */
-bool delivery_is_due_locked(const struct SCNetworkReachability *target);
+bool reach_delivery_is_due_locked(const struct SCNetworkReachability *target);
 
 /* Sets the result of an evaluation. Publishes it for GetFlags, as the two functions below do. */
-void delivery_set_current_locked(struct schedule *schedule, const struct path *path);
+void reach_delivery_set_current_locked(struct schedule *schedule, const struct path *path);
 
 /* The program has the current value. */
-void delivery_set_delivered_locked(struct SCNetworkReachability *target);
+void reach_delivery_set_delivered_locked(struct SCNetworkReachability *target);
 
 /* A delivery must come, even if nothing changes. */
-void delivery_set_owed_locked(struct SCNetworkReachability *target);
+void reach_delivery_set_owed_locked(struct SCNetworkReachability *target);
 
 /* A call has returned this path to the program, so only a difference from it makes a callback: also after a schedule
  * that comes later. `extras`: QUERY_FLOW, QUERY_NEXT_HOP, or both: what the first evaluation of a schedule does not
  * read. */
-void delivery_settle(struct SCNetworkReachability *target, unsigned extras, const struct path *path);
+void reach_delivery_settle(struct SCNetworkReachability *target, unsigned extras, const struct path *path);
 
 /* Queues a check on the schedule's loop: it delivers if a delivery is due by then. */
-void delivery_queue_locked(struct schedule *schedule);
+void reach_delivery_queue_locked(struct schedule *schedule);
 
 /* These get what a Get call returns. If no callback has reported it yet, one must come, even if the value changes back
  * first. Otherwise a program that relies on callbacks keeps an old value. */
 
 /* The target has details. */
-void delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret);
+void reach_delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret);
 
 /* Takes no lock: another thread can hold the target's for long. Returns false if the target is not scheduled. */
 static inline bool delivery_read_flags(struct SCNetworkReachability *target, SCNetworkReachabilityFlags *ret)
@@ -276,40 +277,40 @@ static inline bool delivery_read_reported_flags(const struct SCNetworkReachabili
 }
 
 /* The functions of a schedule's job, scheduler (`owner`: schedule->member.counted) and watch. */
-bool delivery_run_job(struct member *member);
-void delivery_run_work(struct counted *owner);
-void delivery_prefetch(const struct path_watch *watch);
-bool delivery_accept_path(struct path_watch *watch, const struct path *path);
+bool reach_delivery_run_job(struct member *member);
+void reach_delivery_run_work(struct counted *owner);
+void reach_delivery_prefetch(const struct path_watch *watch);
+bool reach_delivery_accept_path(struct path_watch *watch, const struct path *path);
 
 /* The same for a pending name that follows the default path. */
-void delivery_follow_path(struct schedule *schedule, const struct path *path);
+void reach_delivery_follow_path(struct schedule *schedule, const struct path *path);
 
 /* ---- name.c: when the name of a target is looked up, and what the result changes --------------------------------- */
 
 /* Looks the name up from now on: the target is scheduled. */
-void name_start_lookups_locked(struct SCNetworkReachability *target);
+void reach_name_start_lookups_locked(struct SCNetworkReachability *target);
 
 /* Stops the look-ups: the target is not scheduled any more. Ignores a late result, and forgets the addresses. */
-void name_stop_lookups_locked(struct SCNetworkReachability *target);
+void reach_name_stop_lookups_locked(struct SCNetworkReachability *target);
 
 /* Looks the name up again. `changed`: because a result may differ now, not because time has passed. */
-void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool changed);
+void reach_name_repeat_lookup_locked(struct SCNetworkReachability *target, bool changed);
 
 /* ---- network.c: the network paths of targets with notify_network ------------------------------------------------- */
 
-/* Begins to watch, until network_service_leave. Returns 0 or an errno. */
-int network_join_locked(struct schedule *schedule);
+/* Begins to watch, until reach_network_service_leave. Returns 0 or an errno. */
+int reach_network_join_locked(struct schedule *schedule);
 
 /* ---- getters.c -------------------------------------------------------------------------------------------------- */
 
 /* Evaluates the target now, through its namespace's shared socket. `extras`: query_extras. Returns 0 or an errno. */
-int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret);
+int reach_getters_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret);
 
 /* Checks the `size` of a caller's structure. Returns false and sets SCError() if it is invalid. */
-bool getters_check_size(const SCNetworkReachabilityPath *path);
+bool reach_getters_check_size(const SCNetworkReachabilityPath *path);
 
 /* Writes a path into a caller's structure, which may be larger. */
-void getters_write_path(const SCNetworkReachabilityPath *path, SCNetworkReachabilityPath *ret);
+void reach_getters_write_path(const SCNetworkReachabilityPath *path, SCNetworkReachabilityPath *ret);
 
 /* The largest `size` of a public structure. More means that the caller never set it. */
 #define STRUCTURE_SIZE_LIMIT 4096

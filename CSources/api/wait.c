@@ -65,15 +65,15 @@ static struct SCNetworkReachability *copy_target(struct SCNetworkReachability *f
                                 .reports_flow = from->reports_flow,
                                 .netns = from->netns };
     struct SCNetworkReachability *copy;
-    struct questions *questions = target_retain_questions(from);
+    struct questions *questions = reach_target_retain_questions(from);
 
     memcpy(spec.questions, initial->items, spec.count * sizeof *spec.questions);
-    copy = target_create(&spec);
+    copy = reach_target_create(&spec);
     if (copy != NULL && questions != initial) {
-        questions_release(copy->questions);
+        reach_questions_release(copy->questions);
         counted_retain(&(copy->questions = questions)->counted);
     }
-    questions_release(questions);
+    reach_questions_release(questions);
     return copy;
 }
 
@@ -112,11 +112,11 @@ int SCNetworkReachabilityWait(SCNetworkReachabilityRef target, SCNetworkReachabi
     struct SCNetworkReachability *self;
     int result = 0;
 
-    if (!target_check(target, &self) || (path != NULL && !getters_check_size(path)))
+    if (!target_check(target, &self) || (path != NULL && !reach_getters_check_size(path)))
         return -1;
     if (condition > kSCNetworkReachabilityConditionChanged || isnan(seconds)) {
-        error_set(error_invalid(isnan(seconds) ? "seconds: not a number"
-                                               : "condition: not a kSCNetworkReachabilityCondition..."));
+        reach_error_set(reach_error_invalid(isnan(seconds) ? "seconds: not a number"
+                                                           : "condition: not a kSCNetworkReachabilityCondition..."));
         return -1;
     }
     wait.until = seconds < 0 || seconds > 1e9 ? NEVER : clock_now() + (int64_t)(seconds * (double)SECOND);
@@ -127,7 +127,7 @@ int SCNetworkReachabilityWait(SCNetworkReachabilityRef target, SCNetworkReachabi
     else if (seconds != 0)
         result = wait_on_copy(&wait, self);
     if (result >= 0 && path != NULL)
-        getters_write_path(&wait.path, path);
+        reach_getters_write_path(&wait.path, path);
     return result;
 }
 #endif

@@ -9,7 +9,7 @@
 static _Thread_local int last_error;
 static _Thread_local const char *last_detail, *next_detail; /* NULL: none */
 
-void error_set(int status)
+void reach_error_set(int status)
 {
     if (status == EINTR || status == EAGAIN)
         status = kSCStatusReachabilityUnknown;
@@ -18,7 +18,7 @@ void error_set(int status)
     next_detail = NULL;
 }
 
-int error_invalid(const char *detail)
+int reach_error_invalid(const char *detail)
 {
     next_detail = detail;
     return kSCStatusInvalidArgument;

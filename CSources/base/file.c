@@ -27,7 +27,7 @@ struct contents {
     size_t length, size;
 };
 
-int file_open(const char *path, int flags)
+int reach_file_open(const char *path, int flags)
 {
     int fd;
 
@@ -64,13 +64,13 @@ static int read_to_end(int fd, size_t limit, struct contents *contents)
     return 0;
 }
 
-int file_read(const char *path, size_t limit, char **ret, size_t *ret_length)
+int reach_file_read(const char *path, size_t limit, char **ret, size_t *ret_length)
 {
     struct contents contents = { 0 };
-    const int fd = file_open(path, O_NONBLOCK); /* opening a FIFO must not wait for a writer */
+    const int fd = reach_file_open(path, O_NONBLOCK); /* opening a FIFO must not wait for a writer */
     int error;
 
-    if (fd < 0 && !filestamp_means_absent(errno))
+    if (fd < 0 && !reach_filestamp_means_absent(errno))
         return errno;
     if (fd >= 0) {
         error = read_to_end(fd, limit, &contents);
@@ -101,12 +101,12 @@ static bool mtime_is_settled(struct timespec modified)
     return age < 0 || age > SETTLED_AFTER;
 }
 
-bool filestamp_means_absent(int error)
+bool reach_filestamp_means_absent(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES || error == EPERM;
 }
 
-int filestamp_read(const char *path, struct filestamp *ret)
+int reach_filestamp_read(const char *path, struct filestamp *ret)
 {
     struct stat status;
     int result;
@@ -116,7 +116,7 @@ int filestamp_read(const char *path, struct filestamp *ret)
         result = stat(path, &status);
     while (result != 0 && errno == EINTR); /* some network file systems allow that */
     if (result != 0)
-        return filestamp_means_absent(errno) ? 0 : errno;
+        return reach_filestamp_means_absent(errno) ? 0 : errno;
     *ret = (struct filestamp){ .device = status.st_dev,
                                .inode = status.st_ino,
                                .size = status.st_size,
@@ -131,14 +131,14 @@ static bool times_equal(struct timespec a, struct timespec b)
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-bool filestamp_looks_same(const struct filestamp *now, const struct filestamp *before)
+bool reach_filestamp_looks_same(const struct filestamp *now, const struct filestamp *before)
 {
     return now->device == before->device && now->inode == before->inode && now->size == before->size &&
            times_equal(now->modified, before->modified) && times_equal(now->changed, before->changed);
 }
 
-bool filestamp_is_same(const struct filestamp *now, const struct filestamp *before)
+bool reach_filestamp_is_same(const struct filestamp *now, const struct filestamp *before)
 {
-    return before->settled && filestamp_looks_same(now, before);
+    return before->settled && reach_filestamp_looks_same(now, before);
 }
 #endif

@@ -12,17 +12,17 @@
 
 #include "base/clock.h"
 
-void heap_node_init(struct heap_node *node)
+void reach_heap_node_init(struct heap_node *node)
 {
     *node = (struct heap_node){ .deadline = NEVER };
 }
 
-struct heap_node *heap_first(const struct heap *heap)
+struct heap_node *reach_heap_first(const struct heap *heap)
 {
     return heap->root;
 }
 
-int64_t heap_nearest(const struct heap *heap)
+int64_t reach_heap_nearest(const struct heap *heap)
 {
     return heap->root == NULL ? NEVER : heap->root->deadline;
 }
@@ -85,7 +85,7 @@ static void restore_order(struct heap *heap, struct heap_node *node)
     }
 }
 
-void heap_set(struct heap *heap, struct heap_node *node, int64_t deadline)
+void reach_heap_set(struct heap *heap, struct heap_node *node, int64_t deadline)
 {
     if (deadline != NEVER) {
         if (node->deadline == NEVER)
@@ -103,7 +103,7 @@ void heap_set(struct heap *heap, struct heap_node *node, int64_t deadline)
             set_child(last, 1, node->children[1]);
             restore_order(heap, last);
         }
-        heap_node_init(node);
+        reach_heap_node_init(node);
     }
 }
 #endif

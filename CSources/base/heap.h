@@ -24,15 +24,15 @@ struct heap {
     size_t count;
 };
 
-void heap_node_init(struct heap_node *node);
+void reach_heap_node_init(struct heap_node *node);
 
 /* Adds the node, or moves it. NEVER: removes it, if it is in the heap. */
-void heap_set(struct heap *heap, struct heap_node *node, int64_t deadline);
+void reach_heap_set(struct heap *heap, struct heap_node *node, int64_t deadline);
 
 /* Returns a node with the nearest deadline, or NULL. */
-struct heap_node *heap_first(const struct heap *heap);
+struct heap_node *reach_heap_first(const struct heap *heap);
 
 /* Returns the nearest deadline, or NEVER. */
-int64_t heap_nearest(const struct heap *heap);
+int64_t reach_heap_nearest(const struct heap *heap);
 
 #endif

@@ -25,42 +25,43 @@ static int read_netns_id(const char *path, struct netns_id *ret)
 
     *ret = (struct netns_id){ 0 };
     if (stat(path, &status) != 0)
-        return filestamp_means_absent(errno) ? 0 : errno;
+        return reach_filestamp_means_absent(errno) ? 0 : errno;
     *ret = (struct netns_id){ .device = status.st_dev, .inode = status.st_ino };
     return 0;
 }
 
-int netns_id_current(struct netns_id *ret)
+int reach_netns_id_current(struct netns_id *ret)
 {
     return read_netns_id(THREAD_NAMESPACE, ret);
 }
 
-bool netns_id_equal(struct netns_id a, struct netns_id b)
+bool reach_netns_id_equal(struct netns_id a, struct netns_id b)
 {
     return a.device == b.device && a.inode == b.inode;
 }
 
-int netns_handle_open(struct netns_id id, struct netns_handle *ret)
+int reach_netns_handle_open(struct netns_id id, struct netns_handle *ret)
 {
     *ret = (struct netns_handle){ .id = id, .descriptor = DESCRIPTOR_CLOSED };
-    return id.inode == 0 ? 0 : descriptor_adopt(&ret->descriptor, file_open(THREAD_NAMESPACE, 0));
+    return id.inode == 0 ? 0 : reach_descriptor_adopt(&ret->descriptor, reach_file_open(THREAD_NAMESPACE, 0));
 }
 
-void netns_handle_close(struct netns_handle *handle)
+void reach_netns_handle_close(struct netns_handle *handle)
 {
     struct descriptor *spare = atomic_exchange(&handle->spare, NULL);
 
     if (spare != NULL)
-        descriptor_close(spare);
+        reach_descriptor_close(spare);
     free(spare);
-    descriptor_close(&handle->descriptor);
+    reach_descriptor_close(&handle->descriptor);
 }
 
-bool netns_handle_is_current(const struct netns_handle *handle)
+bool reach_netns_handle_is_current(const struct netns_handle *handle)
 {
     struct netns_id current;
 
-    return handle->id.inode == 0 || (netns_id_current(&current) == 0 && netns_id_equal(handle->id, current));
+    return handle->id.inode == 0 ||
+           (reach_netns_id_current(&current) == 0 && reach_netns_id_equal(handle->id, current));
 }
 
 /* A call of socket(2) on a thread of its own. */
@@ -76,7 +77,7 @@ struct socket_call {
 static int open_socket(const struct socket_call *call)
 {
     const int fd = socket(call->family, call->type | SOCK_CLOEXEC | SOCK_NONBLOCK, call->protocol);
-    const int error = descriptor_adopt(call->socket, fd);
+    const int error = reach_descriptor_adopt(call->socket, fd);
 
     return error == EPERM ? EACCES : error;
 }
@@ -90,19 +91,20 @@ static void *open_socket_in_namespace(void *argument)
     return NULL;
 }
 
-int netns_handle_socket(const struct netns_handle *handle, int family, int type, int protocol, struct descriptor *ret)
+int reach_netns_handle_socket(const struct netns_handle *handle, int family, int type, int protocol,
+                              struct descriptor *ret)
 {
     struct socket_call call = { .handle = handle, .family = family, .type = type, .protocol = protocol, .socket = ret };
     struct netns_id current;
     pthread_t thread;
-    int error = handle == NULL ? 0 : netns_id_current(&current);
+    int error = handle == NULL ? 0 : reach_netns_id_current(&current);
 
     *ret = DESCRIPTOR_CLOSED;
     if (error != 0)
         return error;
-    if (handle == NULL || handle->id.inode == 0 || netns_id_equal(handle->id, current))
+    if (handle == NULL || handle->id.inode == 0 || reach_netns_id_equal(handle->id, current))
         return open_socket(&call);
-    error = process_start_thread(open_socket_in_namespace, &call, &thread);
+    error = reach_process_start_thread(open_socket_in_namespace, &call, &thread);
     if (error != 0)
         return error;
     pthread_join(thread, NULL);
@@ -112,25 +114,25 @@ int netns_handle_socket(const struct netns_handle *handle, int family, int type,
     return call.error;
 }
 
-int netns_handle_enter(const struct netns_handle *handle)
+int reach_netns_handle_enter(const struct netns_handle *handle)
 {
     struct netns_id current;
-    const int error = netns_id_current(&current);
+    const int error = reach_netns_id_current(&current);
 
-    if (error != 0 || handle->id.inode == 0 || netns_id_equal(handle->id, current))
+    if (error != 0 || handle->id.inode == 0 || reach_netns_id_equal(handle->id, current))
         return error;
     return setns(handle->descriptor.fd, CLONE_NEWNET) == 0 ? 0 : errno;
 }
 
-void netns_enter_process_namespace(void)
+void reach_netns_enter_process_namespace(void)
 {
     struct netns_id current, wanted;
     int fd;
 
-    if (netns_id_current(&current) != 0 || read_netns_id(PROCESS_NAMESPACE, &wanted) != 0 ||
-        netns_id_equal(current, wanted))
+    if (reach_netns_id_current(&current) != 0 || read_netns_id(PROCESS_NAMESPACE, &wanted) != 0 ||
+        reach_netns_id_equal(current, wanted))
         return;
-    fd = file_open(PROCESS_NAMESPACE, 0);
+    fd = reach_file_open(PROCESS_NAMESPACE, 0);
     if (fd < 0)
         return;
     (void)setns(fd, CLONE_NEWNET);

@@ -25,25 +25,26 @@ struct netns_handle {
 };
 
 /* Reads the calling thread's namespace. Returns 0 or an errno. The inode is 0 without access to /proc. */
-int netns_id_current(struct netns_id *ret);
-bool netns_id_equal(struct netns_id a, struct netns_id b);
+int reach_netns_id_current(struct netns_id *ret);
+bool reach_netns_id_equal(struct netns_id a, struct netns_id b);
 
 /* Opens the calling thread's namespace, whose identity the caller has read. Returns 0 or an errno. */
-int netns_handle_open(struct netns_id id, struct netns_handle *ret);
-void netns_handle_close(struct netns_handle *handle);
+int reach_netns_handle_open(struct netns_id id, struct netns_handle *ret);
+void reach_netns_handle_close(struct netns_handle *handle);
 
 /* Whether the calling thread is in the namespace. True also if that is not known. */
-bool netns_handle_is_current(const struct netns_handle *handle);
+bool reach_netns_handle_is_current(const struct netns_handle *handle);
 
 /* Opens a socket in the namespace; NULL: in that of the calling thread. If the calling thread is in another one, a
  * short-lived thread does it. Returns 0 or an errno. EPERM: this process may not enter the namespace. */
-int netns_handle_socket(const struct netns_handle *handle, int family, int type, int protocol, struct descriptor *ret);
+int reach_netns_handle_socket(const struct netns_handle *handle, int family, int type, int protocol,
+                              struct descriptor *ret);
 
 /* Moves the calling thread, one of the library's, into the namespace. Returns 0 or an errno, as above. */
-int netns_handle_enter(const struct netns_handle *handle);
+int reach_netns_handle_enter(const struct netns_handle *handle);
 
 /* Moves the calling thread, one of the library's, to the namespace of the process, which is that of the main thread. If
  * that fails, the thread stays in its namespace. */
-void netns_enter_process_namespace(void);
+void reach_netns_enter_process_namespace(void);
 
 #endif

@@ -15,23 +15,23 @@
 
 #define SMALL_STACK (256 * 1024) /* the resolver uses less than 100 KiB */
 
-atomic_uint process_current_era = 1;
+atomic_uint reach_process_current_era = 1;
 
 static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct list descriptors = { &descriptors, &descriptors }; /* the open ones; under the lock */
 static int fork_error;                                           /* constant after the constructor */
 
-void process_lock(void)
+void reach_process_lock(void)
 {
     pthread_mutex_lock(&process_mutex);
 }
 
-void process_unlock(void)
+void reach_process_unlock(void)
 {
     pthread_mutex_unlock(&process_mutex);
 }
 
-int process_prepare(void)
+int reach_process_prepare(void)
 {
     return fork_error;
 }
@@ -54,26 +54,26 @@ static void begin_era_in_child(void)
 {
     struct list *node;
 
-    atomic_fetch_add(&process_current_era, 1);
+    atomic_fetch_add(&reach_process_current_era, 1);
     while ((node = list_pop(&descriptors)) != NULL) {
         struct descriptor *descriptor = container_of(node, struct descriptor, node);
 
         close_ours(descriptor);
         descriptor->fd = -1;
     }
-    process_unlock();
+    reach_process_unlock();
 }
 
 /* Before the program registers its own handlers, which may call the library: then they run before ours take the lock,
  * and in the child after ours have closed the inherited descriptors. */
 __attribute__((constructor)) static void register_fork_handlers(void)
 {
-    fork_error = pthread_atfork(process_lock, process_unlock, begin_era_in_child);
+    fork_error = pthread_atfork(reach_process_lock, reach_process_unlock, begin_era_in_child);
 }
 
 /* ---- Descriptors ------------------------------------------------------------------------------------------------ */
 
-int descriptor_adopt(struct descriptor *ret, int fd)
+int reach_descriptor_adopt(struct descriptor *ret, int fd)
 {
     const int error = fd < 0 ? errno : 0;
 
@@ -82,22 +82,22 @@ int descriptor_adopt(struct descriptor *ret, int fd)
     if (fd < 0)
         return error;
     ret->marked = fcntl(fd, F_SETSIG, MARK) == 0;
-    process_lock();
+    reach_process_lock();
     list_append(&descriptors, &ret->node);
-    process_unlock();
+    reach_process_unlock();
     return 0;
 }
 
 /* If the process forks after close(2), the child finds that the number is not its own. */
-void descriptor_close(struct descriptor *descriptor)
+void reach_descriptor_close(struct descriptor *descriptor)
 {
     if (descriptor->fd < 0)
         return;
     close_ours(descriptor);
-    process_lock();
+    reach_process_lock();
     list_remove(&descriptor->node);
     descriptor->fd = -1;
-    process_unlock();
+    reach_process_unlock();
 }
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */
@@ -125,7 +125,7 @@ static int start_thread(void *(*run)(void *argument), void *argument, size_t sta
     return error;
 }
 
-int process_start_thread(void *(*run)(void *argument), void *argument, pthread_t *ret)
+int reach_process_start_thread(void *(*run)(void *argument), void *argument, pthread_t *ret)
 {
     return start_thread(run, argument, 0, ret);
 }
@@ -140,7 +140,7 @@ static int add_thread_locals(struct dl_phdr_info *object, size_t size, void *ret
 }
 
 /* glibc puts the variables of each thread onto its stack. A private symbol (__pthread_get_minstack) has their size. */
-int process_start_small_thread(void *(*run)(void *argument), void *argument)
+int reach_process_start_small_thread(void *(*run)(void *argument), void *argument)
 {
     size_t stack = SMALL_STACK;
     int error;

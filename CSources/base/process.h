@@ -21,14 +21,14 @@
 #include "base/list.h"
 
 /* Returns 0, or ENOMEM if the fork handlers could not be registered when the library was loaded. */
-int process_prepare(void);
+int reach_process_prepare(void);
 
 /* 1 + the number of forks in this process's ancestry since the library was loaded. Each object stores that of its
  * creation. */
-extern __attribute__((visibility("hidden"))) atomic_uint process_current_era;
+extern __attribute__((visibility("hidden"))) atomic_uint reach_process_current_era;
 static inline unsigned process_era(void)
 {
-    return atomic_load_explicit(&process_current_era, memory_order_relaxed);
+    return atomic_load_explicit(&reach_process_current_era, memory_order_relaxed);
 }
 
 static inline bool process_is_in_era(unsigned era)
@@ -38,8 +38,8 @@ static inline bool process_is_in_era(unsigned era)
 
 /* The last lock to take. While it is held, nothing waits, and no user code runs. A fork takes it, so that the child
  * finds consistent data behind it. */
-void process_lock(void);
-void process_unlock(void);
+void reach_process_lock(void);
+void reach_process_unlock(void);
 
 /* A descriptor of the library's, which a child closes. (Not one that another thread has just got from the kernel: the
  * child keeps it until exec.) The structure must not move while it is open. */
@@ -52,11 +52,11 @@ struct descriptor {
 #define DESCRIPTOR_CLOSED ((struct descriptor){ .fd = -1 })
 
 /* Stores `fd`, which a call has just returned, in *ret. Returns 0, or errno if `fd` is -1. */
-int descriptor_adopt(struct descriptor *ret, int fd);
+int reach_descriptor_adopt(struct descriptor *ret, int fd);
 
 /* Closes the file, unless the program has closed it and uses its number for another. close(2) can wait: call this
  * without a lock that fork or Create takes. Does nothing if it is closed. */
-void descriptor_close(struct descriptor *descriptor);
+void reach_descriptor_close(struct descriptor *descriptor);
 
 static inline bool descriptor_is_open(const struct descriptor *descriptor)
 {
@@ -76,7 +76,7 @@ static inline uid_t process_user(void)
 
 /* Start a library thread, with all signals blocked. Return 0 or an errno. ret NULL: the thread is detached. The small
  * one is detached, and no code of the program may run on it. */
-int process_start_thread(void *(*run)(void *argument), void *argument, pthread_t *ret);
-int process_start_small_thread(void *(*run)(void *argument), void *argument);
+int reach_process_start_thread(void *(*run)(void *argument), void *argument, pthread_t *ret);
+int reach_process_start_small_thread(void *(*run)(void *argument), void *argument);
 
 #endif

@@ -97,20 +97,20 @@ static int read_addresses(int fd, struct question *ret)
     if (getpeername(fd, (struct sockaddr *)&remote, &remote_length) != 0 ||
         getsockname(fd, (struct sockaddr *)&local, &local_length) != 0)
         return errno;
-    ret->local = address_from_sockaddr((const struct sockaddr *)&local, &ret->local_scope);
-    ret->destination = address_from_sockaddr((const struct sockaddr *)&remote, &ret->scope);
+    ret->local = reach_address_from_sockaddr((const struct sockaddr *)&local, &ret->local_scope);
+    ret->destination = reach_address_from_sockaddr((const struct sockaddr *)&remote, &ret->scope);
     if (ret->local.family == AF_UNSPEC || ret->local.family != ret->destination.family)
         return EAFNOSUPPORT;
-    if (!address_needs_scope(&ret->destination))
+    if (!reach_address_needs_scope(&ret->destination))
         ret->scope = 0;
-    if (!address_is_link_local(&ret->local))
+    if (!reach_address_is_link_local(&ret->local))
         ret->local_scope = 0;
     ret->flow.local_port = port_of(&local);
     ret->flow.remote_port = port_of(&remote);
     return 0;
 }
 
-int connected_socket_read(int fd, struct question *ret)
+int reach_connected_socket_read(int fd, struct question *ret)
 {
     struct stat status;
     int family, error;

@@ -8,6 +8,6 @@
 
 /* Reads a socket, which stays as it is. Returns 0, an errno (EBADF, ENOTSOCK; ENOTCONN: no other end, or it listens),
  * or EAFNOSUPPORT for a family other than IPv4 and IPv6. */
-int connected_socket_read(int fd, struct question *ret);
+int reach_connected_socket_read(int fd, struct question *ret);
 
 #endif

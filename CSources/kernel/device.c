@@ -30,7 +30,7 @@
 
 /* ---- The ioctls ------------------------------------------------------------------------------------------------- */
 
-int ioctl_link_index(int fd, const char *name, uint32_t *ret)
+int reach_ioctl_link_index(int fd, const char *name, uint32_t *ret)
 {
     struct ifreq request = { 0 };
 
@@ -63,7 +63,7 @@ static int verify_index(int fd, uint32_t index, struct ifreq *request)
     return (uint32_t)request->ifr_ifindex == index ? 0 : ENODEV;
 }
 
-int ioctl_link_flags(int fd, uint32_t index, uint32_t *ret)
+int reach_ioctl_link_flags(int fd, uint32_t index, uint32_t *ret)
 {
     struct ifreq request;
     int error = query_link_name(fd, index, &request);
@@ -76,7 +76,7 @@ int ioctl_link_flags(int fd, uint32_t index, uint32_t *ret)
     return verify_index(fd, index, &request);
 }
 
-int ioctl_link(int fd, uint32_t index, struct link *ret)
+int reach_ioctl_link(int fd, uint32_t index, struct link *ret)
 {
     struct ifreq request;
     int error = ENODEV;
@@ -118,9 +118,9 @@ struct sysfs_reader {
 /* Opens a file in memory, so that is fast. A child that is forked meanwhile has it until exec. */
 static int open_file(struct sysfs_reader *reader, const char *path, int flags)
 {
-    const int fd = file_open(path, flags);
+    const int fd = reach_file_open(path, flags);
 
-    if (fd < 0 && !filestamp_means_absent(errno))
+    if (fd < 0 && !reach_filestamp_means_absent(errno))
         reader->error = errno;
     return fd;
 }
@@ -251,10 +251,10 @@ static enum device read_lower_device(struct sysfs_reader *reader, const char *na
     folder = open_file(reader, path, O_DIRECTORY);
     if (folder < 0)
         return DEVICE_UNKNOWN;
-    while (!link_is_best(&choice) && (length = getdents64(folder, (void *)bytes, sizeof bytes)) > 0) {
+    while (!reach_link_is_best(&choice) && (length = getdents64(folder, (void *)bytes, sizeof bytes)) > 0) {
         const struct dirent64 *entry;
 
-        for (ssize_t at = 0; at < length && !link_is_best(&choice); at += entry->d_reclen) {
+        for (ssize_t at = 0; at < length && !reach_link_is_best(&choice); at += entry->d_reclen) {
             const char *lower;
             struct ifreq request = { 0 };
             bool running;
@@ -265,7 +265,7 @@ static enum device read_lower_device(struct sysfs_reader *reader, const char *na
                 continue;
             snprintf(request.ifr_name, sizeof request.ifr_name, "%s", lower);
             running = ioctl(reader->fd, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_RUNNING) != 0;
-            (void)link_choose(&choice, running, read_device(reader, lower, depth));
+            (void)reach_link_choose(&choice, running, read_device(reader, lower, depth));
         }
     }
     close(folder);
@@ -299,17 +299,19 @@ static enum device read_device(struct sysfs_reader *reader, const char *name, un
         lower = read_lower_device(reader, name, depth - 1);
     if (lower != DEVICE_UNKNOWN)
         return lower;
-    return (type[0] != '\0' ? link_kind_is_cable(type) : is_half_of_pair(reader, name)) ? DEVICE_CABLE : DEVICE_VIRTUAL;
+    return (type[0] != '\0' ? reach_link_kind_is_cable(type) : is_half_of_pair(reader, name)) ? DEVICE_CABLE
+                                                                                              : DEVICE_VIRTUAL;
 }
 
-int sysfs_read_device(int fd, struct link *link)
+int reach_sysfs_read_device(int fd, struct link *link)
 {
     struct sysfs_reader reader = { .fd = fd };
     const bool shown = (link->flags & IFF_LOOPBACK) == 0 && sysfs_shows(&reader, link);
-    const unsigned depth = link->complete && !link_is_carried(link) ? 0 : LINK_DEPTH;
+    const unsigned depth = link->complete && !reach_link_is_carried(link) ? 0 : LINK_DEPTH;
 
     link->device = shown ? read_device(&reader, link->name, depth) : DEVICE_NOT_IN_SYSFS;
-    if (link->device == DEVICE_VIRTUAL && link->complete && link_kind_is_cable(link->kind) && !link_is_carried(link))
+    if (link->device == DEVICE_VIRTUAL && link->complete && reach_link_kind_is_cable(link->kind) &&
+        !reach_link_is_carried(link))
         link->device = DEVICE_CABLE;
     link->carried = reader.carried;
     if (reader.error != 0)
@@ -351,7 +353,7 @@ static bool has_cellular_driver(int fd, const char *name)
 static int query_device(struct link_type_reader *reader, struct link *link)
 {
     bool is_wifi = false;
-    int error = genetlink_is_wifi(reader->netns, &reader->nl80211, link->index, &is_wifi);
+    int error = reach_genetlink_is_wifi(reader->netns, &reader->nl80211, link->index, &is_wifi);
 
     if (error != 0 && error != NETLINK_DENIED)
         return error;
@@ -375,7 +377,7 @@ static void add_port(void *info, const struct nlmsghdr *header)
     struct port_list *ports = info;
     struct message message;
 
-    (void)message_parse(header, header->nlmsg_len, &message);
+    (void)reach_message_parse(header, header->nlmsg_len, &message);
     if (message.kind == MESSAGE_LINK && ports->count < LINK_READ_LIMIT)
         ports->items[ports->count++] = message.link.index;
 }
@@ -388,16 +390,16 @@ static int find_best_port(struct link_type_reader *reader, uint32_t master, unsi
     struct link_choice choice = { 0 };
     int error;
 
-    message_put_link_dump(request, master);
-    error = netlink_exchange(&reader->netlink, (struct nlmsghdr *)request, reader->buffer, add_port, &ports);
+    reach_message_put_link_dump(request, master);
+    error = reach_netlink_exchange(&reader->netlink, (struct nlmsghdr *)request, reader->buffer, add_port, &ports);
     if (error == EAGAIN) /* the ports changed during the dump; a message reports that */
         error = 0;
-    for (size_t i = 0; i < ports.count && reader->links_read < LINK_READ_LIMIT && error == 0 && !link_is_best(&choice);
-         i++) {
+    for (size_t i = 0;
+         i < ports.count && reader->links_read < LINK_READ_LIMIT && error == 0 && !reach_link_is_best(&choice); i++) {
         struct link port;
 
         error = find_type(reader, ports.items[i], depth, &port);
-        if (error == 0 && link_choose(&choice, link_is_running(&port), port.device))
+        if (error == 0 && reach_link_choose(&choice, reach_link_is_running(&port), port.device))
             *ret = port;
         else if (error == ENODEV) /* the port was deleted meanwhile */
             error = 0;
@@ -424,14 +426,14 @@ static int inherit_type(struct link_type_reader *reader, const struct message_li
     link->device = lower.index == 0 ? DEVICE_VIRTUAL : lower.device;
     if (lower.index != 0)
         link->type = lower.type;
-    if (link->device == DEVICE_VIRTUAL && link_is_cable(link))
+    if (link->device == DEVICE_VIRTUAL && reach_link_is_cable(link))
         link->device = DEVICE_CABLE; /* for the links that it carries */
     return error;
 }
 
 static void parse_link_reply(void *info, const struct nlmsghdr *header)
 {
-    (void)message_parse(header, header->nlmsg_len, info);
+    (void)reach_message_parse(header, header->nlmsg_len, info);
 }
 
 static int find_type(struct link_type_reader *reader, uint32_t index, unsigned depth, struct link *ret)
@@ -442,38 +444,39 @@ static int find_type(struct link_type_reader *reader, uint32_t index, unsigned d
 
     reader->links_read++;
     *ret = (struct link){ 0 };
-    message_put_link_query(request, 0, index);
-    error = netlink_exchange(&reader->netlink, (struct nlmsghdr *)request, reader->buffer, parse_link_reply, &message);
+    reach_message_put_link_query(request, 0, index);
+    error = reach_netlink_exchange(&reader->netlink, (struct nlmsghdr *)request, reader->buffer, parse_link_reply,
+                                   &message);
     if (error != 0 || message.kind != MESSAGE_LINK)
         return error != 0 ? error : EIO;
-    link_apply(ret, &message.link);
-    error = sysfs_read_device(reader->netlink.socket.fd, ret);
+    reach_link_apply(ret, &message.link);
+    error = reach_sysfs_read_device(reader->netlink.socket.fd, ret);
     if (error != 0)
         return error;
-    link_set_type(ret);
-    if (link_is_cable(ret) && !link_is_carried(ret))
+    reach_link_set_type(ret);
+    if (reach_link_is_cable(ret) && !reach_link_is_carried(ret))
         ret->device = DEVICE_CABLE; /* likewise, also if sysfs does not show it */
-    if (link_type_is_known(ret))
+    if (reach_link_type_is_known(ret))
         return 0;
-    if (link_is_carried(ret))
+    if (reach_link_is_carried(ret))
         return inherit_type(reader, &message.link, depth, ret);
     error = query_device(reader, ret);
-    link_set_type(ret);
+    reach_link_set_type(ret);
     return error;
 }
 
-int link_type_query(const struct netns_handle *netns, uint32_t index, struct link *ret)
+int reach_link_type_query(const struct netns_handle *netns, uint32_t index, struct link *ret)
 {
     struct link_type_reader reader = { .netns = netns,
                                        .nl80211 = GENETLINK_CLOSED,
                                        .buffer = malloc(NETLINK_BUFFER_SIZE) };
-    int error = reader.buffer == NULL ? ENOMEM : netlink_open_requests(netns, NETLINK_ROUTE, &reader.netlink);
+    int error = reader.buffer == NULL ? ENOMEM : reach_netlink_open_requests(netns, NETLINK_ROUTE, &reader.netlink);
 
     if (error == 0) {
         error = find_type(&reader, index, LINK_DEPTH, ret);
         ret->learned = error == 0 && !reader.refused;
-        netlink_close(&reader.netlink);
-        genetlink_close(&reader.nl80211);
+        reach_netlink_close(&reader.netlink);
+        reach_genetlink_close(&reader.nl80211);
     }
     free(reader.buffer);
     return error;

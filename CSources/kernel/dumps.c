@@ -17,7 +17,7 @@
 
 #include "pure/route.h"
 
-_Static_assert(offsetof(struct netlink, socket) == 0, "what netns_handle_close frees");
+_Static_assert(offsetof(struct netlink, socket) == 0, "what reach_netns_handle_close frees");
 
 #define REQUEST(name) _Alignas(struct nlmsghdr) char name[MESSAGE_REQUEST_SIZE]
 
@@ -28,9 +28,9 @@ static int dump(struct netlink *requests, void *buffer, uint16_t type, uint8_t f
     REQUEST(request);
     int error = EAGAIN;
 
-    (void)message_put_dump(request, type, family);
+    (void)reach_message_put_dump(request, type, family);
     while (error == EAGAIN && tries-- > 0)
-        error = netlink_exchange(requests, (struct nlmsghdr *)request, buffer, handle, info);
+        error = reach_netlink_exchange(requests, (struct nlmsghdr *)request, buffer, handle, info);
     return error == EAFNOSUPPORT || error == EOPNOTSUPP ? 0 : error;
 }
 
@@ -50,7 +50,7 @@ static int take_spare(const struct netns_handle *netns, struct spare *ret)
     ret->requests = socket == NULL ? NULL : container_of(socket, struct netlink, socket);
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
     if (ret->requests == NULL && (ret->requests = malloc(sizeof *ret->requests)) != NULL) {
-        const int error = netlink_open_requests(netns, NETLINK_ROUTE, ret->requests);
+        const int error = reach_netlink_open_requests(netns, NETLINK_ROUTE, ret->requests);
 
         if (error != 0)
             return error;
@@ -68,7 +68,7 @@ static void put_spare_back(const struct netns_handle *netns, struct spare *spare
     if (keep && atomic_compare_exchange_strong(kept, &none, &spare->requests->socket))
         return;
     if (spare->requests != NULL)
-        netlink_close(spare->requests);
+        reach_netlink_close(spare->requests);
     free(spare->requests);
 }
 
@@ -80,11 +80,11 @@ static void check_rule(void *info, const struct nlmsghdr *message)
 
     if (message->nlmsg_type != RTM_NEWRULE)
         return;
-    rules->is_standard = rules->is_standard && rule_is_standard(message);
-    rules->chooses_tables = rules->chooses_tables && rule_chooses_table(message);
+    rules->is_standard = rules->is_standard && reach_rule_is_standard(message);
+    rules->chooses_tables = rules->chooses_tables && reach_rule_chooses_table(message);
 }
 
-int rules_read(struct rtnetlink *rtnetlink, uint8_t family, struct rules *ret)
+int reach_rules_read(struct rtnetlink *rtnetlink, uint8_t family, struct rules *ret)
 {
     struct rule_reading *known = &rtnetlink->rules.readings[family == AF_INET6];
 
@@ -108,7 +108,7 @@ static void add_selectors(void *info, const struct nlmsghdr *message)
     unsigned *selectors = info;
 
     if (message->nlmsg_type == RTM_NEWRULE)
-        *selectors |= rule_selectors(message);
+        *selectors |= reach_rule_selectors(message);
 }
 
 /* After an interrupted dump, the selectors of both sets of rules are in *ret. */
@@ -126,7 +126,7 @@ static int read_selectors(struct netlink *requests, void *buffer, unsigned ret[2
     return error;
 }
 
-int rules_find_selectors(struct rtnetlink *rtnetlink)
+int reach_rules_find_selectors(struct rtnetlink *rtnetlink)
 {
     int error;
 
@@ -139,7 +139,7 @@ int rules_find_selectors(struct rtnetlink *rtnetlink)
     return error;
 }
 
-int rules_read_selectors(const struct netns_handle *netns, unsigned ret_selectors[2])
+int reach_rules_read_selectors(const struct netns_handle *netns, unsigned ret_selectors[2])
 {
     struct spare spare;
     int error = take_spare(netns, &spare);
@@ -157,12 +157,12 @@ static void add_setting(void *info, const struct nlmsghdr *header)
     struct netconf *netconf = info;
     struct message message;
 
-    if (message_parse(header, header->nlmsg_len, &message) == 0 || message.kind != MESSAGE_NETCONF)
+    if (reach_message_parse(header, header->nlmsg_len, &message) == 0 || message.kind != MESSAGE_NETCONF)
         return;
     netconf->ignores_linkdown = netconf->ignores_linkdown || message.netconf.ignore_linkdown;
 }
 
-int netconf_read(struct rtnetlink *rtnetlink, struct netconf *ret)
+int reach_netconf_read(struct rtnetlink *rtnetlink, struct netconf *ret)
 {
     struct netlink *requests = &rtnetlink->requests;
     int error;
@@ -182,7 +182,7 @@ static void add_state(void *info, const struct nlmsghdr *header)
     uint16_t *states = info;
     struct message message;
 
-    if (message_parse(header, header->nlmsg_len, &message) != 0 && message.kind == MESSAGE_NEIGHBOUR)
+    if (reach_message_parse(header, header->nlmsg_len, &message) != 0 && message.kind == MESSAGE_NEIGHBOUR)
         *states |= message.neighbour.state;
 }
 
@@ -193,8 +193,8 @@ static int query_neighbour(struct netlink *requests, void *buffer, uint32_t inde
     uint16_t state = NUD_NONE;
     int error;
 
-    (void)message_put_neighbour_query(request, index, address);
-    error = netlink_exchange(requests, (struct nlmsghdr *)request, buffer, add_state, &state);
+    (void)reach_message_put_neighbour_query(request, index, address);
+    error = reach_netlink_exchange(requests, (struct nlmsghdr *)request, buffer, add_state, &state);
     if (error == ENOENT || error == ENODEV) /* there is no entry, or no such link */
         error = 0;
     if (error == 0)
@@ -202,13 +202,14 @@ static int query_neighbour(struct netlink *requests, void *buffer, uint32_t inde
     return error;
 }
 
-int neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address, uint16_t *ret_state)
+int reach_neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
+                           uint16_t *ret_state)
 {
     return query_neighbour(&rtnetlink->requests, rtnetlink->buffer, index, address, ret_state);
 }
 
-int neighbours_query_in(const struct netns_handle *netns, uint32_t index, const struct address *address,
-                        uint16_t *ret_state)
+int reach_neighbours_query_in(const struct netns_handle *netns, uint32_t index, const struct address *address,
+                              uint16_t *ret_state)
 {
     struct spare spare;
     int error = take_spare(netns, &spare);
@@ -219,7 +220,7 @@ int neighbours_query_in(const struct netns_handle *netns, uint32_t index, const 
     return error;
 }
 
-bool neighbours_any_failed(struct rtnetlink *rtnetlink)
+bool reach_neighbours_any_failed(struct rtnetlink *rtnetlink)
 {
     uint16_t states = 0;
     const int error = dump(&rtnetlink->requests, rtnetlink->buffer, RTM_GETNEIGH, AF_INET6, 1, add_state, &states);
@@ -227,7 +228,8 @@ bool neighbours_any_failed(struct rtnetlink *rtnetlink)
     return error != 0 || (states & (NUD_FAILED | NUD_INCOMPLETE)) != 0;
 }
 
-int nexthops_read(struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct nlmsghdr *message), void *info)
+int reach_nexthops_read(struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct nlmsghdr *message),
+                        void *info)
 {
     return dump(&rtnetlink->requests, rtnetlink->buffer, RTM_GETNEXTHOP, AF_UNSPEC, 1, handle, info);
 }
@@ -246,14 +248,15 @@ static bool read_routes(struct netlink *netlink, void *buffer, bool (*visit)(voi
     *ret = FIRST_ROUTES_CHANGED;
     if (length <= 0 || netlink->to_group)
         return false;
-    for (size_t left = (size_t)length, step; (step = message_parse(next, left, &message)) != 0; left -= step) {
+    for (size_t left = (size_t)length, step; (step = reach_message_parse(next, left, &message)) != 0; left -= step) {
         const struct nlmsghdr *header = (const void *)next;
 
         next += step;
         if (message.sequence != netlink->sequence || (header->nlmsg_flags & NLM_F_DUMP_INTR) != 0)
             return false;
         if (header->nlmsg_type == NLMSG_DONE || header->nlmsg_type == NLMSG_ERROR) {
-            if (message_error(header) == ENOENT || (message_error(header) == 0 && header->nlmsg_type == NLMSG_DONE))
+            if (reach_message_error(header) == ENOENT ||
+                (reach_message_error(header) == 0 && header->nlmsg_type == NLMSG_DONE))
                 *ret = FIRST_ROUTES_ALL;
             return false;
         }
@@ -268,8 +271,9 @@ static bool read_routes(struct netlink *netlink, void *buffer, bool (*visit)(voi
 
 /* The kernel ends a dump, without an error, at a route whose legs do not fit into a datagram. The first one has a page,
  * unless the socket has received into a larger buffer: the reply to an empty request. */
-int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *what,
-                      bool (*visit)(void *info, const struct route *route), void *info, enum first_routes_end *ret)
+int reach_first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *what,
+                            bool (*visit)(void *info, const struct route *route), void *info,
+                            enum first_routes_end *ret)
 {
     const struct nlmsghdr empty = { sizeof empty, NLMSG_NOOP, NLM_F_REQUEST | NLM_F_ACK, 0, 0 };
     const unsigned group = what->family == AF_INET6 ? RTNLGRP_IPV6_ROUTE : RTNLGRP_IPV4_ROUTE;
@@ -278,16 +282,16 @@ int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *wh
     REQUEST(request);
     struct netlink netlink;
     bool refused; /* then the socket could not be opened */
-    int error = netlink_open_events(rtnetlink->netns, &netlink, &group, 1, &refused);
+    int error = reach_netlink_open_events(rtnetlink->netns, &netlink, &group, 1, &refused);
 
     if (error != 0)
         return error;
     if (what->table != RT_TABLE_UNSPEC)
-        error = netlink_set_strict(&netlink, true);
+        error = reach_netlink_set_strict(&netlink, true);
     if (error == 0)
         error = netlink_send(&netlink, &empty, sizeof empty);
     (void)netlink_receive(&netlink, rtnetlink->buffer, NETLINK_BUFFER_SIZE);
-    (void)message_put_table_dump(request, what->family, what->table);
+    (void)reach_message_put_table_dump(request, what->family, what->table);
     ((struct nlmsghdr *)request)->nlmsg_seq = ++netlink.sequence;
     if (error == 0)
         error = netlink_send(&netlink, request, ((struct nlmsghdr *)request)->nlmsg_len);
@@ -295,7 +299,7 @@ int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *wh
         left--;
     if (end == FIRST_ROUTES_ALL && netlink_receive(&netlink, rtnetlink->buffer, NETLINK_BUFFER_SIZE) != 0)
         end = FIRST_ROUTES_CHANGED; /* the message about a change came at the end */
-    netlink_close(&netlink);
+    reach_netlink_close(&netlink);
     if (error == 0)
         *ret = end;
     return error;
@@ -307,12 +311,12 @@ static bool stop_at_route(void *info, const struct route *route)
     return false;
 }
 
-bool default_table_is_empty(struct rtnetlink *rtnetlink)
+bool reach_default_table_is_empty(struct rtnetlink *rtnetlink)
 {
     const struct first_routes what = { .family = AF_INET, .table = RT_TABLE_DEFAULT, .datagrams = 1 };
     enum first_routes_end end;
 
-    return first_routes_read(rtnetlink, &what, stop_at_route, NULL, &end) == 0 && end == FIRST_ROUTES_ALL;
+    return reach_first_routes_read(rtnetlink, &what, stop_at_route, NULL, &end) == 0 && end == FIRST_ROUTES_ALL;
 }
 
 static bool is_without_source(void *info, const struct route *route)
@@ -324,7 +328,7 @@ static bool is_without_source(void *info, const struct route *route)
 }
 
 /* Later, messages say so. With RTNETLINK_LINKS none come. */
-enum source_routes source_routes_find(struct rtnetlink *rtnetlink)
+enum source_routes reach_source_routes_find(struct rtnetlink *rtnetlink)
 {
     const struct first_routes what = { .family = AF_INET6, .table = RT_TABLE_UNSPEC, .datagrams = 32 };
     enum first_routes_end end = FIRST_ROUTES_CHANGED;
@@ -335,10 +339,10 @@ enum source_routes source_routes_find(struct rtnetlink *rtnetlink)
 
     if (rtnetlink->events.socket.fd < 0 || rtnetlink->groups_refused || *ret != SOURCE_ROUTES_UNKNOWN)
         return *ret;
-    error = rules_read(rtnetlink, AF_INET6, &rules);
+    error = reach_rules_read(rtnetlink, AF_INET6, &rules);
     found = error == 0 && !rules.is_standard;
     if (error == 0 && !found)
-        error = first_routes_read(rtnetlink, &what, is_without_source, &found, &end);
+        error = reach_first_routes_read(rtnetlink, &what, is_without_source, &found, &end);
     if (found)
         *ret = SOURCE_ROUTES_SOME;
     else if (rtnetlink_is_refused(rtnetlink, error) || (error == 0 && end == FIRST_ROUTES_MORE))

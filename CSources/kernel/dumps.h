@@ -15,16 +15,16 @@
 /* The part of policy routing that decides whether a route leads to all addresses of its prefix. */
 struct rules {
     bool is_standard;    /* all packets use the tables "local", "main" and "default", in this order */
-    bool chooses_tables; /* the rules do no more than choose tables: see rule_chooses_table */
+    bool chooses_tables; /* the rules do no more than choose tables: see reach_rule_chooses_table */
 };
-int rules_read(struct rtnetlink *rtnetlink, uint8_t family, struct rules *ret); /* after a failure: neither */
+int reach_rules_read(struct rtnetlink *rtnetlink, uint8_t family, struct rules *ret); /* after a failure: neither */
 
 /* Reads what rules select by into rtnetlink->rules, unless it is known. A sandbox that hides the rules: by nothing.
  * Over a socket that has joined groups, their messages are lost: not with RTNETLINK_LINKS. */
-int rules_find_selectors(struct rtnetlink *rtnetlink);
+int reach_rules_find_selectors(struct rtnetlink *rtnetlink);
 
 /* The same over a socket of its own. From any thread. */
-int rules_read_selectors(const struct netns_handle *netns, unsigned ret_selectors[2]);
+int reach_rules_read_selectors(const struct netns_handle *netns, unsigned ret_selectors[2]);
 
 /* ---- Settings of links: see ip-netconf(8) */
 
@@ -33,22 +33,24 @@ struct netconf {
      * back with the carrier, without a message. */
     bool ignores_linkdown;
 };
-int netconf_read(struct rtnetlink *rtnetlink, struct netconf *ret);
+int reach_netconf_read(struct rtnetlink *rtnetlink, struct netconf *ret);
 
 /* ---- Neighbours */
 
 /* Reads the state of the kernel's entry for a neighbour; NUD_NONE: there is none. No packet is sent. EOPNOTSUPP: a
  * kernel before 5.0. The second one has a socket of its own: from any thread. */
-int neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address, uint16_t *ret_state);
-int neighbours_query_in(const struct netns_handle *netns, uint32_t index, const struct address *address,
-                        uint16_t *ret_state);
+int reach_neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
+                           uint16_t *ret_state);
+int reach_neighbours_query_in(const struct netns_handle *netns, uint32_t index, const struct address *address,
+                              uint16_t *ret_state);
 
 /* Whether an IPv6 neighbour does not respond: its entry has failed, or the kernel probes it. True also if that is not
  * known. */
-bool neighbours_any_failed(struct rtnetlink *rtnetlink);
+bool reach_neighbours_any_failed(struct rtnetlink *rtnetlink);
 
 /* Calls `handle` for each nexthop object. */
-int nexthops_read(struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct nlmsghdr *message), void *info);
+int reach_nexthops_read(struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct nlmsghdr *message),
+                        void *info);
 
 /* ---- Routes */
 
@@ -66,11 +68,12 @@ struct first_routes {
 };
 
 /* Reads the first routes of a table, over a socket of its own. Calls `visit` for each, until it returns false. */
-int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *what,
-                      bool (*visit)(void *info, const struct route *route), void *info, enum first_routes_end *ret);
+int reach_first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes *what,
+                            bool (*visit)(void *info, const struct route *route), void *info,
+                            enum first_routes_end *ret);
 
 /* Whether the IPv4 table "default" has no route. False also if that is not known. */
-bool default_table_is_empty(struct rtnetlink *rtnetlink);
+bool reach_default_table_is_empty(struct rtnetlink *rtnetlink);
 
 /*
  * Source-specific IPv6 routes: those for packets from a prefix only. The route says so itself ("ip -6 route add default
@@ -81,6 +84,6 @@ bool default_table_is_empty(struct rtnetlink *rtnetlink);
  * Reads whether there are such routes if that is not known. With RTNETLINK_LINKS, it is never known, and nothing is
  * read.
  */
-enum source_routes source_routes_find(struct rtnetlink *rtnetlink);
+enum source_routes reach_source_routes_find(struct rtnetlink *rtnetlink);
 
 #endif

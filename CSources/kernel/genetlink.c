@@ -24,7 +24,7 @@ struct family_search {
     uint16_t *ret;
 };
 
-struct nlmsghdr *genetlink_put_request(void *buffer, uint16_t family, uint16_t flags, uint8_t command)
+struct nlmsghdr *reach_genetlink_put_request(void *buffer, uint16_t family, uint16_t flags, uint8_t command)
 {
     struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
     struct genlmsghdr *generic;
@@ -37,7 +37,7 @@ struct nlmsghdr *genetlink_put_request(void *buffer, uint16_t family, uint16_t f
     return header;
 }
 
-struct attribute_walk genetlink_walk(const struct nlmsghdr *message)
+struct attribute_walk reach_genetlink_walk(const struct nlmsghdr *message)
 {
     return attribute_walk_message(message, GENL_HDRLEN);
 }
@@ -49,14 +49,14 @@ static void compare_family(void *info, const struct nlmsghdr *message)
     char name[16] = "";
     uint16_t family = 0;
 
-    attributes_parse(genetlink_walk(message), all);
+    attributes_parse(reach_genetlink_walk(message), all);
     attribute_name(&all[CTRL_ATTR_FAMILY_NAME], name);
     attribute_u16(&all[CTRL_ATTR_FAMILY_ID], &family);
     if (strcmp(name, search->name) == 0)
         *search->ret = family;
 }
 
-int genetlink_open(const struct netns_handle *netns, const char *name, struct genetlink *ret)
+int reach_genetlink_open(const struct netns_handle *netns, const char *name, struct genetlink *ret)
 {
     _Alignas(struct nlmsghdr) char request[REQUEST_SIZE];
     struct family_search search = { .name = name, .ret = &ret->family };
@@ -64,40 +64,40 @@ int genetlink_open(const struct netns_handle *netns, const char *name, struct ge
 
     *ret = GENETLINK_CLOSED;
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
-    error = ret->buffer == NULL ? ENOMEM : netlink_open_requests(netns, NETLINK_GENERIC, &ret->netlink);
+    error = ret->buffer == NULL ? ENOMEM : reach_netlink_open_requests(netns, NETLINK_GENERIC, &ret->netlink);
     if (error == 0)
         error = EAGAIN;
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++)
-        error = netlink_exchange(&ret->netlink,
-                                 genetlink_put_request(request, GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY),
-                                 ret->buffer, compare_family, &search);
+        error = reach_netlink_exchange(
+            &ret->netlink, reach_genetlink_put_request(request, GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY),
+            ret->buffer, compare_family, &search);
     if (error == EAGAIN) /* the dump kept being interrupted: use what it contained */
         error = 0;
     if (error != 0)
-        genetlink_close(ret);
+        reach_genetlink_close(ret);
     return error;
 }
 
-void genetlink_close(struct genetlink *genetlink)
+void reach_genetlink_close(struct genetlink *genetlink)
 {
-    netlink_close(&genetlink->netlink);
+    reach_netlink_close(&genetlink->netlink);
     if (genetlink->buffer != NULL)
         explicit_bzero(genetlink->buffer, NETLINK_BUFFER_SIZE);
     free(genetlink->buffer);
     genetlink->buffer = NULL;
 }
 
-int genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute, uint32_t index,
-                    void (*handle)(void *info, const struct nlmsghdr *message), void *info)
+int reach_genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute,
+                          uint32_t index, void (*handle)(void *info, const struct nlmsghdr *message), void *info)
 {
     _Alignas(struct nlmsghdr) char request[REQUEST_SIZE];
     struct nlmsghdr *header;
 
     if (genetlink->family == 0)
         return ENOENT;
-    header = genetlink_put_request(request, genetlink->family, flags, command);
+    header = reach_genetlink_put_request(request, genetlink->family, flags, command);
     mnl_attr_put_u32(header, attribute, index);
-    return netlink_exchange(&genetlink->netlink, header, genetlink->buffer, handle, info);
+    return reach_netlink_exchange(&genetlink->netlink, header, genetlink->buffer, handle, info);
 }
 
 /* ---- nl80211 ---------------------------------------------------------------------------------------------------- */
@@ -110,14 +110,14 @@ static void set_is_wifi(void *info, const struct nlmsghdr *message)
     *ret = true;
 }
 
-int genetlink_is_wifi(const struct netns_handle *netns, struct genetlink *nl80211, uint32_t index, bool *ret)
+int reach_genetlink_is_wifi(const struct netns_handle *netns, struct genetlink *nl80211, uint32_t index, bool *ret)
 {
-    int error = nl80211->buffer == NULL ? genetlink_open(netns, NL80211_GENL_NAME, nl80211) : 0;
+    int error = nl80211->buffer == NULL ? reach_genetlink_open(netns, NL80211_GENL_NAME, nl80211) : 0;
 
     *ret = false;
     if (error != 0)
         return error;
-    error = genetlink_query(nl80211, NL80211_CMD_GET_INTERFACE, 0, NL80211_ATTR_IFINDEX, index, set_is_wifi, ret);
+    error = reach_genetlink_query(nl80211, NL80211_CMD_GET_INTERFACE, 0, NL80211_ATTR_IFINDEX, index, set_is_wifi, ret);
     /* These mean that the link is not one of nl80211's, or that the kernel has no nl80211. */
     return error == ENODEV || error == EOPNOTSUPP || error == EINVAL || error == ENOENT ? 0 : error;
 }

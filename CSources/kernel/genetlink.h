@@ -18,24 +18,24 @@ struct genetlink {
 
 /* Opens a socket in a network namespace (NULL: that of the calling thread), and finds the family with this name in a
  * dump of all families. Returns 0, also if there is no such family, NETLINK_DENIED or an errno. */
-int genetlink_open(const struct netns_handle *netns, const char *name, struct genetlink *ret);
+int reach_genetlink_open(const struct netns_handle *netns, const char *name, struct genetlink *ret);
 
 /* Erases the received messages from memory. */
-void genetlink_close(struct genetlink *genetlink);
+void reach_genetlink_close(struct genetlink *genetlink);
 
 /* Sends a command with one attribute, the index of a link, and passes each reply message to `handle`. Returns as
- * netlink_exchange does; ENOENT: there is no such family. */
-int genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute, uint32_t index,
-                    void (*handle)(void *info, const struct nlmsghdr *message), void *info);
+ * reach_netlink_exchange does; ENOENT: there is no such family. */
+int reach_genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute,
+                          uint32_t index, void (*handle)(void *info, const struct nlmsghdr *message), void *info);
 
 /* Writes a request without attributes. */
-struct nlmsghdr *genetlink_put_request(void *buffer, uint16_t family, uint16_t flags, uint8_t command);
+struct nlmsghdr *reach_genetlink_put_request(void *buffer, uint16_t family, uint16_t flags, uint8_t command);
 
 /* The attributes of a reply. */
-struct attribute_walk genetlink_walk(const struct nlmsghdr *message);
+struct attribute_walk reach_genetlink_walk(const struct nlmsghdr *message);
 
 /* Reads whether a link is Wi-Fi. Opens `nl80211` if it is closed; the caller
  * closes it. May wait for RTNL. Returns 0, NETLINK_DENIED or an errno. */
-int genetlink_is_wifi(const struct netns_handle *netns, struct genetlink *nl80211, uint32_t index, bool *ret);
+int reach_genetlink_is_wifi(const struct netns_handle *netns, struct genetlink *nl80211, uint32_t index, bool *ret);
 
 #endif

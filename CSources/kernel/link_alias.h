@@ -17,9 +17,9 @@ static inline bool link_alias_is(const char *name)
 
 /* Whether a link of the calling thread's network namespace has this name. Does not wait for RTNL. Returns 0, or an
  * errno; ENODEV: no link has it, or the kernel does not say. */
-int link_alias_check(const char *name);
+int reach_link_alias_check(const char *name);
 
 /* Finds the index of the link. *ret 0: there is none. Waits for RTNL. Returns 0 or an errno. */
-int link_alias_index(const struct netns_handle *netns, const char *name, uint32_t *ret);
+int reach_link_alias_index(const struct netns_handle *netns, const char *name, uint32_t *ret);
 
 #endif

@@ -21,7 +21,7 @@
 
 static const struct sockaddr_nl kernel_address = { .nl_family = AF_NETLINK };
 
-int netlink_denial(int error)
+int reach_netlink_denial(int error)
 {
     switch (error) {
     case EPERM:
@@ -42,11 +42,11 @@ static int open_netlink_socket(const struct netns_handle *netns, int protocol, s
     int error;
 
     *ret = NETLINK_CLOSED;
-    error = netns_handle_socket(netns, AF_NETLINK, SOCK_RAW, protocol, &ret->socket);
-    return error == EPERM ? EPERM : netlink_denial(error);
+    error = reach_netns_handle_socket(netns, AF_NETLINK, SOCK_RAW, protocol, &ret->socket);
+    return error == EPERM ? EPERM : reach_netlink_denial(error);
 }
 
-void netlink_make_room(struct netlink *netlink)
+void reach_netlink_make_room(struct netlink *netlink)
 {
     const int size = RECEIVE_BUFFER;
 
@@ -59,15 +59,16 @@ static int connect_to_kernel(const struct netlink *netlink)
 {
     const int fd = netlink->socket.fd;
 
-    return connect(fd, (const struct sockaddr *)&kernel_address, sizeof kernel_address) == 0 ? 0
-                                                                                             : netlink_denial(errno);
+    return connect(fd, (const struct sockaddr *)&kernel_address, sizeof kernel_address) == 0
+               ? 0
+               : reach_netlink_denial(errno);
 }
 
 /* Whether the socket is of use without the groups that failed to join. A sandbox may refuse to bind, or the socket
  * option. EINVAL: the kernel has no such group; IPv6, nexthop objects and netconf are optional. */
 static bool is_missing_or_refused(int error)
 {
-    return error == EINVAL || error == ENOPROTOOPT || netlink_denial(error) == NETLINK_DENIED;
+    return error == EINVAL || error == ENOPROTOOPT || reach_netlink_denial(error) == NETLINK_DENIED;
 }
 
 /* Joins groups with bind, or one by one if a sandbox refuses that. Returns 0 if at least one was joined. */
@@ -92,7 +93,7 @@ static int join_groups(const struct netlink *netlink, const unsigned *groups, si
             return error;
     }
     for (size_t i = 0; i < count; i++) {
-        const int error = bind_error != 0 || groups[i] > MASK_GROUPS ? netlink_join(netlink, groups[i]) : 0;
+        const int error = bind_error != 0 || groups[i] > MASK_GROUPS ? reach_netlink_join(netlink, groups[i]) : 0;
 
         if (error != 0 && !is_missing_or_refused(error))
             return error;
@@ -102,31 +103,31 @@ static int join_groups(const struct netlink *netlink, const unsigned *groups, si
     return joined ? 0 : NETLINK_DENIED;
 }
 
-int netlink_open_events(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups, size_t count,
-                        bool *ret_groups_refused)
+int reach_netlink_open_events(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups,
+                              size_t count, bool *ret_groups_refused)
 {
     int error = open_netlink_socket(netns, NETLINK_ROUTE, ret);
 
     if (error == 0)
         error = join_groups(ret, groups, count, ret_groups_refused);
     if (error != 0)
-        netlink_close(ret);
+        reach_netlink_close(ret);
     return error;
 }
 
-int netlink_open_requests(const struct netns_handle *netns, int protocol, struct netlink *ret)
+int reach_netlink_open_requests(const struct netns_handle *netns, int protocol, struct netlink *ret)
 {
     int error = open_netlink_socket(netns, protocol, ret);
 
     if (error == 0)
         error = connect_to_kernel(ret);
     if (error != 0)
-        netlink_close(ret);
+        reach_netlink_close(ret);
     return error;
 }
 
-int netlink_open_both(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups, size_t count,
-                      bool *ret_groups_refused)
+int reach_netlink_open_both(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups, size_t count,
+                            bool *ret_groups_refused)
 {
     int error = open_netlink_socket(netns, NETLINK_ROUTE, ret);
 
@@ -139,45 +140,45 @@ int netlink_open_both(const struct netns_handle *netns, struct netlink *ret, con
     if (error == 0)
         error = connect_to_kernel(ret);
     if (error != 0)
-        netlink_close(ret);
+        reach_netlink_close(ret);
     return error;
 }
 
-int netlink_join(const struct netlink *netlink, unsigned group)
+int reach_netlink_join(const struct netlink *netlink, unsigned group)
 {
     const int value = (int)group;
 
     return setsockopt(netlink->socket.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &value, sizeof value) == 0 ? 0 : errno;
 }
 
-int netlink_set_strict(const struct netlink *netlink, bool strict)
+int reach_netlink_set_strict(const struct netlink *netlink, bool strict)
 {
     const int value = strict;
 
     return setsockopt(netlink->socket.fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, &value, sizeof value) == 0 ? 0 : errno;
 }
 
-int netlink_attach_filter(const struct netlink *netlink, const struct sock_filter *code, unsigned short length)
+int reach_netlink_attach_filter(const struct netlink *netlink, const struct sock_filter *code, unsigned short length)
 {
     const struct sock_fprog program = { .len = length, .filter = (struct sock_filter *)code };
 
     return setsockopt(netlink->socket.fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0 ? 0 : errno;
 }
 
-int netlink_detach_filter(const struct netlink *netlink)
+int reach_netlink_detach_filter(const struct netlink *netlink)
 {
     const int unused = 0;
 
     return setsockopt(netlink->socket.fd, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused) == 0 ? 0 : errno;
 }
 
-void netlink_close(struct netlink *netlink)
+void reach_netlink_close(struct netlink *netlink)
 {
-    descriptor_close(&netlink->socket);
+    reach_descriptor_close(&netlink->socket);
 }
 
-int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *buffer,
-                     void (*handle)(void *info, const struct nlmsghdr *message), void *info)
+int reach_netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *buffer,
+                           void (*handle)(void *info, const struct nlmsghdr *message), void *info)
 {
     bool interrupted = false;
     int error;
@@ -194,7 +195,7 @@ int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *bu
             continue;
         if (length <= 0)
             return length == 0 ? EIO : (int)-length;
-        for (size_t left = (size_t)length, step; (step = message_step(next, left)) != 0; left -= step) {
+        for (size_t left = (size_t)length, step; (step = reach_message_step(next, left)) != 0; left -= step) {
             const struct nlmsghdr *message = (const void *)next;
 
             next += step;
@@ -202,7 +203,7 @@ int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *bu
                 continue;
             interrupted = interrupted || (message->nlmsg_flags & NLM_F_DUMP_INTR) != 0;
             if (message->nlmsg_type == NLMSG_ERROR || message->nlmsg_type == NLMSG_DONE) {
-                error = message_error(message);
+                error = reach_message_error(message);
                 return error == 0 && interrupted ? EAGAIN : error;
             }
             handle(info, message);

@@ -20,7 +20,7 @@
 struct netlink {
     struct descriptor socket;
     uint32_t sequence; /* the last request's, which its reply has */
-    bool roomy;        /* see netlink_make_room */
+    bool roomy;        /* see reach_netlink_make_room */
     bool to_group;     /* the last datagram received was sent to a multicast group, so it is not a reply */
 };
 
@@ -39,37 +39,37 @@ static inline bool netlink_is_withheld(int error)
 
 /* A socket that receives messages of multicast groups. *ret_groups_refused: a sandbox refuses some
  * groups that the kernel has, so their messages do not arrive. */
-int netlink_open_events(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups, size_t count,
-                        bool *ret_groups_refused);
+int reach_netlink_open_events(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups,
+                              size_t count, bool *ret_groups_refused);
 
 /* A socket for requests of a protocol (NETLINK_ROUTE, NETLINK_GENERIC...). It is connected to the kernel, so no other
  * process can send to it. */
-int netlink_open_requests(const struct netns_handle *netns, int protocol, struct netlink *ret);
+int reach_netlink_open_requests(const struct netns_handle *netns, int protocol, struct netlink *ret);
 
 /* The same, which also receives messages of multicast groups. Such a message can have the sequence number of a request,
  * so `to_group` tells it from the reply. It is also of use if all groups are refused. */
-int netlink_open_both(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups, size_t count,
-                      bool *ret_groups_refused);
+int reach_netlink_open_both(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups, size_t count,
+                            bool *ret_groups_refused);
 
 /* Makes room for many messages that come at once. Of a few replies, there is always room for all. */
-void netlink_make_room(struct netlink *netlink);
+void reach_netlink_make_room(struct netlink *netlink);
 
 /* Joins one more multicast group. */
-int netlink_join(const struct netlink *netlink, unsigned group);
+int reach_netlink_join(const struct netlink *netlink, unsigned group);
 
 /* Makes the kernel check requests strictly, or as it did before Linux 4.20. A dump of one table needs the former.
  * Returns 0 or an errno. */
-int netlink_set_strict(const struct netlink *netlink, bool strict);
+int reach_netlink_set_strict(const struct netlink *netlink, bool strict);
 
 /* Replaces the socket filter, or removes it. Messages that are queued stay. Return 0 or an errno. */
-int netlink_attach_filter(const struct netlink *netlink, const struct sock_filter *code, unsigned short length);
-int netlink_detach_filter(const struct netlink *netlink);
+int reach_netlink_attach_filter(const struct netlink *netlink, const struct sock_filter *code, unsigned short length);
+int reach_netlink_detach_filter(const struct netlink *netlink);
 
-void netlink_close(struct netlink *netlink);
+void reach_netlink_close(struct netlink *netlink);
 
 /* Returns NETLINK_DENIED for each errno with which a sandbox refuses a socket call (seccomp filters, security modules
  * and systemd's RestrictAddressFamilies use different ones), and other errnos unchanged. */
-int netlink_denial(int error);
+int reach_netlink_denial(int error);
 
 /* Receives one datagram from the kernel, without waiting. Returns its length; 0: there is none; NETLINK_FOREIGN:
  * another process sent it, and it is discarded; less than 0: a negated errno. ENOBUFS: the kernel dropped messages;
@@ -103,7 +103,7 @@ static inline int netlink_send(const struct netlink *netlink, const void *reques
     do
         sent = send(netlink->socket.fd, requests, length, 0);
     while (sent < 0 && errno == EINTR);
-    return sent < 0 ? netlink_denial(errno) : 0;
+    return sent < 0 ? reach_netlink_denial(errno) : 0;
 }
 
 /* Sets a request's sequence number, sends it, and passes each message of the reply or dump to `handle`. Use a socket
@@ -111,7 +111,7 @@ static inline int netlink_send(const struct netlink *netlink, const void *reques
  * kernel's reply. EAGAIN: the dump is complete, but a change has interrupted it; repeat it, at most NETLINK_DUMP_TRIES
  * times. */
 #define NETLINK_DUMP_TRIES 8
-int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *buffer,
-                     void (*handle)(void *info, const struct nlmsghdr *message), void *info);
+int reach_netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *buffer,
+                           void (*handle)(void *info, const struct nlmsghdr *message), void *info);
 
 #endif

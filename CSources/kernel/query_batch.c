@@ -24,12 +24,12 @@ struct query_batch {
     _Alignas(struct nlmsghdr) char bytes[(QUERY_BATCH_LIMIT + 1) * MESSAGE_REQUEST_SIZE]; /* the requests */
 };
 
-struct query_batch *query_batch_create(void)
+struct query_batch *reach_query_batch_create(void)
 {
     return calloc(1, sizeof(struct query_batch));
 }
 
-void query_batch_clear(struct query_batch *batch)
+void reach_query_batch_clear(struct query_batch *batch)
 {
     batch->count = batch->next = 0;
 }
@@ -48,7 +48,7 @@ static int receive_replies(struct query_batch *batch, struct netlink *netlink, u
             continue;
         if (length <= 0)
             return (int)-length;
-        if (netlink->to_group || message_parse(bytes, (size_t)length, &message) == 0 ||
+        if (netlink->to_group || reach_message_parse(bytes, (size_t)length, &message) == 0 ||
             message.sequence - first >= batch->count) /* the barrier's */
             continue;
         memcpy(batch->queries[message.sequence - first].reply, bytes, (size_t)length);
@@ -56,40 +56,40 @@ static int receive_replies(struct query_batch *batch, struct netlink *netlink, u
     }
 }
 
-int query_batch_send(struct query_batch *batch, struct netlink *netlink, bool barrier, uid_t user,
-                     const struct route_request *requests, size_t count)
+int reach_query_batch_send(struct query_batch *batch, struct netlink *netlink, bool barrier, uid_t user,
+                           const struct route_request *requests, size_t count)
 {
     size_t length = 0;
     uint32_t first;
     int error;
 
-    query_batch_clear(batch);
+    reach_query_batch_clear(batch);
     if (barrier)
-        length = message_put_barrier(batch->bytes, ++netlink->sequence);
+        length = reach_message_put_barrier(batch->bytes, ++netlink->sequence);
     first = netlink->sequence + 1;
     for (size_t i = 0; i < count; i++) {
         batch->queries[i].request = requests[i];
         batch->queries[i].length = 0;
-        length += message_put_route_query(batch->bytes + length, ++netlink->sequence, user, &requests[i]);
+        length += reach_message_put_route_query(batch->bytes + length, ++netlink->sequence, user, &requests[i]);
     }
     batch->count = count;
-    netlink_make_room(netlink);
+    reach_netlink_make_room(netlink);
     error = netlink_send(netlink, batch->bytes, length);
     if (error == 0)
         error = receive_replies(batch, netlink, first);
     if (error != 0)
-        query_batch_clear(batch);
+        reach_query_batch_clear(batch);
     return error;
 }
 
 static bool is_same_request(const struct route_request *a, const struct route_request *b)
 {
     return a->fib_match == b->fib_match && a->oif == b->oif && a->mark == b->mark &&
-           address_equal(&a->destination, &b->destination) && address_equal(&a->source, &b->source) &&
+           reach_address_equal(&a->destination, &b->destination) && reach_address_equal(&a->source, &b->source) &&
            flow_equal(&a->flow, &b->flow);
 }
 
-bool query_batch_take(struct query_batch *batch, const struct route_request *request, struct message *ret)
+bool reach_query_batch_take(struct query_batch *batch, const struct route_request *request, struct message *ret)
 {
     for (size_t i = 0; i < batch->count; i++) {
         struct query *query = &batch->queries[(batch->next + i) % batch->count];
@@ -99,7 +99,7 @@ bool query_batch_take(struct query_batch *batch, const struct route_request *req
         batch->next = (batch->next + i + 1) % batch->count;
         if (query->length == 0)
             return false;
-        (void)message_parse(query->reply, query->length, ret);
+        (void)reach_message_parse(query->reply, query->length, ret);
         query->length = 0;
         return true;
     }

@@ -12,17 +12,17 @@
 struct query_batch;
 
 /* The caller frees it. NULL: no memory. */
-struct query_batch *query_batch_create(void);
+struct query_batch *reach_query_batch_create(void);
 
 /* Sends the queries, behind the barrier if `barrier`, and reads the replies. Replaces the previous ones.
  * Returns 0, or an errno: then there are no replies. A lost reply is missing, and is no error. */
-int query_batch_send(struct query_batch *batch, struct netlink *netlink, bool barrier, uid_t user,
-                     const struct route_request *requests, size_t count);
+int reach_query_batch_send(struct query_batch *batch, struct netlink *netlink, bool barrier, uid_t user,
+                           const struct route_request *requests, size_t count);
 
-/* Takes the reply to a query. It is valid until the next query_batch_send. False: there is none. */
-bool query_batch_take(struct query_batch *batch, const struct route_request *request, struct message *ret);
+/* Takes the reply to a query. It is valid until the next reach_query_batch_send. False: there is none. */
+bool reach_query_batch_take(struct query_batch *batch, const struct route_request *request, struct message *ret);
 
 /* Forgets the replies: they may be outdated. */
-void query_batch_clear(struct query_batch *batch);
+void reach_query_batch_clear(struct query_batch *batch);
 
 #endif

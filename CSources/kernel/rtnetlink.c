@@ -37,7 +37,7 @@ static const unsigned link_groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_RULE, RTNLGRP
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, const struct netns_handle *netns)
+int reach_rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, const struct netns_handle *netns)
 {
     int error;
 
@@ -46,36 +46,37 @@ int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, const stru
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
     if (ret->buffer == NULL)
         return ENOMEM;
-    if (netns != NULL && netns_handle_is_current(netns))
+    if (netns != NULL && reach_netns_handle_is_current(netns))
         netns = NULL; /* read once for both sockets */
     if (scope == RTNETLINK_LINKS) {
-        error = netlink_open_both(netns, &ret->requests, link_groups, COUNT(link_groups), &ret->groups_refused);
+        error = reach_netlink_open_both(netns, &ret->requests, link_groups, COUNT(link_groups), &ret->groups_refused);
     } else {
-        error = netlink_open_requests(netns, NETLINK_ROUTE, &ret->requests);
+        error = reach_netlink_open_requests(netns, NETLINK_ROUTE, &ret->requests);
         if (error == 0)
-            error = netlink_open_events(netns, &ret->events, event_groups, COUNT(event_groups), &ret->groups_refused);
+            error = reach_netlink_open_events(netns, &ret->events, event_groups, COUNT(event_groups),
+                                              &ret->groups_refused);
         if (error == 0)
-            netlink_make_room(&ret->events);
+            reach_netlink_make_room(&ret->events);
     }
     ret->refused = ret->groups_refused;
     if (error != 0)
-        rtnetlink_close(ret);
+        reach_rtnetlink_close(ret);
     return error;
 }
 
-void rtnetlink_close(struct rtnetlink *rtnetlink)
+void reach_rtnetlink_close(struct rtnetlink *rtnetlink)
 {
-    netlink_close(&rtnetlink->events);
-    netlink_close(&rtnetlink->requests);
-    descriptor_close(&rtnetlink->udp);
-    link_table_clear(&rtnetlink->links);
+    reach_netlink_close(&rtnetlink->events);
+    reach_netlink_close(&rtnetlink->requests);
+    reach_descriptor_close(&rtnetlink->udp);
+    reach_link_table_clear(&rtnetlink->links);
     free(rtnetlink->batch);
     free(rtnetlink->buffer);
     rtnetlink->batch = NULL;
     rtnetlink->buffer = NULL;
 }
 
-bool rtnetlink_should_reopen(const struct rtnetlink *rtnetlink, enum rtnetlink_scope scope, struct retry *retry)
+bool reach_rtnetlink_should_reopen(const struct rtnetlink *rtnetlink, enum rtnetlink_scope scope, struct retry *retry)
 {
     struct rtnetlink other;
     bool is_allowed;
@@ -83,8 +84,8 @@ bool rtnetlink_should_reopen(const struct rtnetlink *rtnetlink, enum rtnetlink_s
     if (!rtnetlink->refused || clock_now() < retry->at)
         return false;
     retry_later(retry, clock_now(), REFUSED_FIRST, REFUSED_LAST);
-    is_allowed = rtnetlink_open(&other, scope, rtnetlink->netns) == 0 && !other.groups_refused;
-    rtnetlink_close(&other);
+    is_allowed = reach_rtnetlink_open(&other, scope, rtnetlink->netns) == 0 && !other.groups_refused;
+    reach_rtnetlink_close(&other);
     return is_allowed;
 }
 
@@ -105,14 +106,14 @@ static bool is_link(const struct message *message)
 /* Removes the first message from a datagram. Returns false if there are no more. */
 static bool next_message(struct span *datagram, struct message *ret)
 {
-    const size_t step = message_parse(datagram->start, datagram->length, ret);
+    const size_t step = reach_message_parse(datagram->start, datagram->length, ret);
 
     datagram->start += step;
     datagram->length -= step;
     return step != 0;
 }
 
-void rtnetlink_forget_rules(struct rtnetlink *rtnetlink)
+void reach_rtnetlink_forget_rules(struct rtnetlink *rtnetlink)
 {
     rtnetlink->rules.known = rtnetlink->rules.readings[0].read = rtnetlink->rules.readings[1].read = false;
     rtnetlink->rules.version++;
@@ -128,12 +129,12 @@ static bool apply_events(struct rtnetlink *rtnetlink, size_t length, void (*hand
 
     while (next_message(&datagram, &message)) {
         if (is_link(&message))
-            stored = link_table_apply(&rtnetlink->links, &message) == 0 && stored;
+            stored = reach_link_table_apply(&rtnetlink->links, &message) == 0 && stored;
         if (message.kind == MESSAGE_ROUTE && message.route.source_length > 0)
             rtnetlink->source_routes = SOURCE_ROUTES_SOME;
         if (message.kind == MESSAGE_RULE) {
             rtnetlink->source_routes = SOURCE_ROUTES_UNKNOWN;
-            rtnetlink_forget_rules(rtnetlink);
+            reach_rtnetlink_forget_rules(rtnetlink);
         }
         if (message.kind == MESSAGE_OTHER)
             continue;
@@ -143,8 +144,8 @@ static bool apply_events(struct rtnetlink *rtnetlink, size_t length, void (*hand
     return stored;
 }
 
-unsigned rtnetlink_drain(struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct message *message),
-                         void *info, int *ret_error)
+unsigned reach_rtnetlink_drain(struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct message *message),
+                               void *info, int *ret_error)
 {
     unsigned result = RTNETLINK_NOTHING;
 
@@ -184,31 +185,31 @@ static void add_dumped_link(void *info, const struct nlmsghdr *header)
     struct link_dump *dump = info;
     struct message message;
 
-    (void)message_parse(header, header->nlmsg_len, &message);
-    if (message.kind == MESSAGE_LINK && link_table_apply(&dump->links, &message) != 0)
+    (void)reach_message_parse(header, header->nlmsg_len, &message);
+    if (message.kind == MESSAGE_LINK && reach_link_table_apply(&dump->links, &message) != 0)
         dump->error = ENOMEM;
 }
 
-int rtnetlink_read_links(struct rtnetlink *rtnetlink)
+int reach_rtnetlink_read_links(struct rtnetlink *rtnetlink)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
     struct link_dump dump = { .links = LINK_TABLE_EMPTY };
     int error = EAGAIN;
 
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++) {
-        link_table_clear(&dump.links);
-        message_put_link_dump(request, 0);
-        error = netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, add_dumped_link,
-                                 &dump);
+        reach_link_table_clear(&dump.links);
+        reach_message_put_link_dump(request, 0);
+        error = reach_netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer,
+                                       add_dumped_link, &dump);
         if (dump.error != 0)
             error = dump.error;
     }
     /* Each try was interrupted. The changes have sent messages of their own, which will correct the table. */
     if (error != 0 && error != EAGAIN) {
-        link_table_clear(&dump.links);
+        reach_link_table_clear(&dump.links);
         return error;
     }
-    link_table_clear(&rtnetlink->links);
+    reach_link_table_clear(&rtnetlink->links);
     rtnetlink->links = dump.links;
     return 0;
 }
@@ -217,26 +218,26 @@ int rtnetlink_read_links(struct rtnetlink *rtnetlink)
  * not prevent the evaluation. */
 static bool needs_no_device(const struct link *link)
 {
-    return link->device != DEVICE_UNKNOWN || !link_is_usable(link);
+    return link->device != DEVICE_UNKNOWN || !reach_link_is_usable(link);
 }
 
-int rtnetlink_link(struct rtnetlink *rtnetlink, uint32_t index, const struct link **ret)
+int reach_rtnetlink_link(struct rtnetlink *rtnetlink, uint32_t index, const struct link **ret)
 {
     const int fd = rtnetlink->requests.socket.fd;
-    const struct link *known = index == 0 ? NULL : link_table_find(&rtnetlink->links, index);
+    const struct link *known = index == 0 ? NULL : reach_link_table_find(&rtnetlink->links, index);
     struct link link;
     int error = 0;
 
     /* The kernel routes over a link as soon as it is up, and sends the message later, so a route may be newer than the
      * table. The stale flags would report a loss that did not happen. */
-    if (known != NULL && !link_is_usable(known)) {
+    if (known != NULL && !reach_link_is_usable(known)) {
         link = *known;
-        if (ioctl_link_flags(fd, index, &link.flags) == 0 && link_is_usable(&link)) {
+        if (reach_ioctl_link_flags(fd, index, &link.flags) == 0 && reach_link_is_usable(&link)) {
             struct message news = { .kind = MESSAGE_LINK };
 
             news.link = (struct message_link){ .index = index, .flags = link.flags, .hardware = link.hardware };
-            link_table_apply(&rtnetlink->links, &news); /* cannot fail: the table has the link */
-            known = link_table_find(&rtnetlink->links, index);
+            reach_link_table_apply(&rtnetlink->links, &news); /* cannot fail: the table has the link */
+            known = reach_link_table_find(&rtnetlink->links, index);
         }
     }
     /* Reads what the table lacks. */
@@ -244,35 +245,35 @@ int rtnetlink_link(struct rtnetlink *rtnetlink, uint32_t index, const struct lin
         if (known != NULL)
             link = *known;
         else
-            error = ioctl_link(fd, index, &link);
+            error = reach_ioctl_link(fd, index, &link);
         if (error == 0 && !needs_no_device(&link))
-            error = sysfs_read_device(fd, &link);
+            error = reach_sysfs_read_device(fd, &link);
         if (error == 0)
-            error = link_table_put(&rtnetlink->links, &link);
-        known = error == 0 ? link_table_find(&rtnetlink->links, index) : NULL;
+            error = reach_link_table_put(&rtnetlink->links, &link);
+        known = error == 0 ? reach_link_table_find(&rtnetlink->links, index) : NULL;
     }
     *ret = known;
     return error == ENODEV ? 0 : error;
 }
 
-int rtnetlink_link_index(struct rtnetlink *rtnetlink, const char *name, uint32_t *ret)
+int reach_rtnetlink_link_index(struct rtnetlink *rtnetlink, const char *name, uint32_t *ret)
 {
     int error;
 
     if (link_alias_is(name))
-        return link_alias_index(rtnetlink->netns, name, ret);
-    error = ioctl_link_index(rtnetlink->requests.socket.fd, name, ret);
+        return reach_link_alias_index(rtnetlink->netns, name, ret);
+    error = reach_ioctl_link_index(rtnetlink->requests.socket.fd, name, ret);
     if (error != 0)
         *ret = 0;
     return error == ENODEV ? 0 : error;
 }
 
-void rtnetlink_clear_unwatched(struct rtnetlink *rtnetlink)
+void reach_rtnetlink_clear_unwatched(struct rtnetlink *rtnetlink)
 {
     if (!rtnetlink->groups_refused)
         return;
-    link_table_clear(&rtnetlink->links);
-    rtnetlink_forget_rules(rtnetlink);
+    reach_link_table_clear(&rtnetlink->links);
+    reach_rtnetlink_forget_rules(rtnetlink);
 }
 
 /* ---- Queries ---------------------------------------------------------------------------------------------------- */
@@ -284,7 +285,7 @@ static int local_failure(int error)
 
     if (error == EPERM || error == EACCES) /* by a sandbox */
         return NETLINK_DENIED;
-    return error == EMSGSIZE || path_from_error(error, false, &path) ? kSCStatusReachabilityUnknown : error;
+    return error == EMSGSIZE || reach_path_from_error(error, false, &path) ? kSCStatusReachabilityUnknown : error;
 }
 
 /* netlink_receive on the socket for requests. If only other processes fill its queue, messages were lost: -ENOBUFS. */
@@ -304,8 +305,8 @@ static ssize_t receive_datagram(struct rtnetlink *rtnetlink, struct span *ret)
 static bool apply_event(struct rtnetlink *rtnetlink, const struct message *message)
 {
     if (message->kind == MESSAGE_RULE)
-        rtnetlink_forget_rules(rtnetlink);
-    return !is_link(message) || link_table_apply(&rtnetlink->links, message) == 0;
+        reach_rtnetlink_forget_rules(rtnetlink);
+    return !is_link(message) || reach_link_table_apply(&rtnetlink->links, message) == 0;
 }
 
 /* Reads up to the reply to a request, and applies the messages before it. Returns 0 and the reply, or an errno;
@@ -342,11 +343,11 @@ static void recover_from_overrun(struct rtnetlink *rtnetlink)
         length = netlink_receive(&rtnetlink->requests, rtnetlink->buffer, NETLINK_BUFFER_SIZE);
     if (rtnetlink->events.socket.fd >= 0)
         return;
-    link_table_clear(&rtnetlink->links);
-    rtnetlink_forget_rules(rtnetlink);
+    reach_link_table_clear(&rtnetlink->links);
+    reach_rtnetlink_forget_rules(rtnetlink);
 }
 
-void rtnetlink_update_links(struct rtnetlink *rtnetlink)
+void reach_rtnetlink_update_links(struct rtnetlink *rtnetlink)
 {
     struct span datagram;
     struct message message;
@@ -355,28 +356,28 @@ void rtnetlink_update_links(struct rtnetlink *rtnetlink)
     while ((length = receive_datagram(rtnetlink, &datagram)) > 0)
         while (next_message(&datagram, &message))
             if (!apply_event(rtnetlink, &message))
-                link_table_clear(&rtnetlink->links);
+                reach_link_table_clear(&rtnetlink->links);
     if (length < 0)
         recover_from_overrun(rtnetlink);
 }
 
 /* A route query does not wait for the RTNL lock, and the kernel sends the message about a link, an address or a route
  * *before* it changes the routes. The barrier does wait for the lock. */
-void rtnetlink_set_barrier(struct rtnetlink *rtnetlink)
+void reach_rtnetlink_set_barrier(struct rtnetlink *rtnetlink)
 {
     rtnetlink->barrier = true;
 }
 
-void rtnetlink_begin_batch(struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count)
+void reach_rtnetlink_begin_batch(struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count)
 {
     int error;
 
     if (rtnetlink->batch == NULL)
-        rtnetlink->batch = query_batch_create();
+        rtnetlink->batch = reach_query_batch_create();
     if (rtnetlink->batch == NULL)
         return;
-    error = query_batch_send(rtnetlink->batch, &rtnetlink->requests, rtnetlink->barrier, rtnetlink->user, requests,
-                             count);
+    error = reach_query_batch_send(rtnetlink->batch, &rtnetlink->requests, rtnetlink->barrier, rtnetlink->user,
+                                   requests, count);
     if (error == 0) {
         rtnetlink->barrier = false;
         rtnetlink->queries += count;
@@ -385,10 +386,10 @@ void rtnetlink_begin_batch(struct rtnetlink *rtnetlink, const struct route_reque
     }
 }
 
-void rtnetlink_end_batch(struct rtnetlink *rtnetlink)
+void reach_rtnetlink_end_batch(struct rtnetlink *rtnetlink)
 {
     if (rtnetlink->batch != NULL)
-        query_batch_clear(rtnetlink->batch);
+        reach_query_batch_clear(rtnetlink->batch);
 }
 
 /* Sends the query and reads the reply. Returns 0, or the kernel's errno, or that of a failure to query. */
@@ -402,8 +403,9 @@ static int exchange_query(struct rtnetlink *rtnetlink, const struct route_reques
 
         /* In one send: the kernel handles the requests in order, on this thread. */
         if (rtnetlink->barrier)
-            length = message_put_barrier(requests, ++rtnetlink->requests.sequence);
-        length += message_put_route_query(requests + length, ++rtnetlink->requests.sequence, rtnetlink->user, request);
+            length = reach_message_put_barrier(requests, ++rtnetlink->requests.sequence);
+        length += reach_message_put_route_query(requests + length, ++rtnetlink->requests.sequence, rtnetlink->user,
+                                                request);
         rtnetlink->queries++;
         error = local_failure(netlink_send(&rtnetlink->requests, requests, length));
         if (error == 0) {
@@ -422,20 +424,20 @@ static int query_without_legs(struct rtnetlink *rtnetlink, struct route_request 
     int error;
 
     request.fib_match = false;
-    error = rtnetlink_query(rtnetlink, &request, ret);
+    error = reach_rtnetlink_query(rtnetlink, &request, ret);
     if (error == 0)
         ret->hides_legs = true;
     return error;
 }
 
-int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+int reach_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     struct message reply;
     int error;
 
     if (rtnetlink_is_udp(rtnetlink))
         return rtnetlink->query_udp(rtnetlink, request, ret);
-    if (rtnetlink->batch != NULL && query_batch_take(rtnetlink->batch, request, &reply))
+    if (rtnetlink->batch != NULL && reach_query_batch_take(rtnetlink->batch, request, &reply))
         error = reply.kind == MESSAGE_ERROR ? reply.error : 0;
     else
         error = exchange_query(rtnetlink, request, &reply);

@@ -40,9 +40,9 @@ struct rule_knowledge {
 struct rtnetlink {
     struct netlink events, requests;
     struct link_table links;
-    bool barrier;        /* see rtnetlink_set_barrier */
+    bool barrier;        /* see reach_rtnetlink_set_barrier */
     bool groups_refused; /* a sandbox refuses some groups, so not every change sends us a message */
-    bool refused;        /* that, or what is known lacks something: see rtnetlink_should_reopen */
+    bool refused;        /* that, or what is known lacks something: see reach_rtnetlink_should_reopen */
     enum source_routes source_routes;
 
     struct rule_knowledge rules;
@@ -77,12 +77,12 @@ enum rtnetlink_scope {
 
 /* Opens the sockets in a network namespace (NULL: that of the calling thread), for no user: see rtnetlink_set_user.
  * Returns 0, NETLINK_DENIED or an errno. */
-int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, const struct netns_handle *netns);
-void rtnetlink_close(struct rtnetlink *rtnetlink);
+int reach_rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope, const struct netns_handle *netns);
+void reach_rtnetlink_close(struct rtnetlink *rtnetlink);
 
 /* Whether something was refused, and other sockets would receive all messages: then close and open it. Tries that with
  * growing pauses. A sandbox that was entered later can refuse other sockets, so those that are open stay meanwhile. */
-bool rtnetlink_should_reopen(const struct rtnetlink *rtnetlink, enum rtnetlink_scope scope, struct retry *retry);
+bool reach_rtnetlink_should_reopen(const struct rtnetlink *rtnetlink, enum rtnetlink_scope scope, struct retry *retry);
 
 static inline bool rtnetlink_is_udp(const struct rtnetlink *rtnetlink)
 {
@@ -107,7 +107,7 @@ static inline bool rtnetlink_is_refused(struct rtnetlink *rtnetlink, int error)
     return netlink_is_withheld(error);
 }
 
-/* What rtnetlink_drain returns: bits. */
+/* What reach_rtnetlink_drain returns: bits. */
 enum rtnetlink_drain_result {
     RTNETLINK_NOTHING = 0,
     RTNETLINK_MORE = 1, /* the limit of one call was reached: more messages may be waiting */
@@ -118,41 +118,41 @@ enum rtnetlink_drain_result {
 /* Reads the waiting messages, without waiting for more: applies link messages to the table, and passes each message
  * that can affect a path to `handle`. After a loss it discards the rest. A socket that cannot be read counts as a loss;
  * *ret_error is then the errno. */
-unsigned rtnetlink_drain(struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct message *message),
-                         void *info, int *ret_error);
+unsigned reach_rtnetlink_drain(struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct message *message),
+                               void *info, int *ret_error);
 
 /* Replaces the link table by a dump. Waits for RTNL, so only event handling calls it. Returns 0 or an errno. */
-int rtnetlink_read_links(struct rtnetlink *rtnetlink);
+int reach_rtnetlink_read_links(struct rtnetlink *rtnetlink);
 
 /* Finds a link, and reads what is missing from the kernel if that needs no wait for RTNL. Returns 0 or an errno. *ret
  * is valid until the next call; NULL: there is no such link. */
-int rtnetlink_link(struct rtnetlink *rtnetlink, uint32_t index, const struct link **ret);
+int reach_rtnetlink_link(struct rtnetlink *rtnetlink, uint32_t index, const struct link **ret);
 
 /* With RTNETLINK_LINKS: applies the messages that are waiting. */
-void rtnetlink_update_links(struct rtnetlink *rtnetlink);
+void reach_rtnetlink_update_links(struct rtnetlink *rtnetlink);
 
 /* With RTNETLINK_LINKS, before queries: if `groups_refused`, clears the link table and what is known about rules,
  * because they may be stale. */
-void rtnetlink_clear_unwatched(struct rtnetlink *rtnetlink);
+void reach_rtnetlink_clear_unwatched(struct rtnetlink *rtnetlink);
 
 /* What is known about rules is stale. */
-void rtnetlink_forget_rules(struct rtnetlink *rtnetlink);
+void reach_rtnetlink_forget_rules(struct rtnetlink *rtnetlink);
 
 /* Reads the index of the link that has this name now; 0: there is no such link. Returns 0 or an errno. */
-int rtnetlink_link_index(struct rtnetlink *rtnetlink, const char *name, uint32_t *ret);
+int reach_rtnetlink_link_index(struct rtnetlink *rtnetlink, const char *name, uint32_t *ret);
 
-/* Makes the next rtnetlink_query wait in the kernel until the RTNL lock is free: then the change that sent a message is
- * complete. */
-void rtnetlink_set_barrier(struct rtnetlink *rtnetlink);
+/* Makes the next reach_rtnetlink_query wait in the kernel until the RTNL lock is free: then the change that sent a
+ * message is complete. */
+void reach_rtnetlink_set_barrier(struct rtnetlink *rtnetlink);
 
 /* Queries a route. Returns 0 and the route, valid until the next call on the same structure, or an errno: the kernel's
- * reply, or a failure to query (path_from_error distinguishes them). For a route with too many legs for one reply,
- * RTM_F_FIB_MATCH returns the way that a packet takes, and sets `hides_legs`. */
-int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
+ * reply, or a failure to query (reach_path_from_error distinguishes them). For a route with too many legs for one
+ * reply, RTM_F_FIB_MATCH returns the way that a packet takes, and sets `hides_legs`. */
+int reach_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 
-/* Sends queries ahead: the calls of rtnetlink_query with these requests need no system call then, until
- * rtnetlink_end_batch. If there is no memory, or a reply was lost, rtnetlink_query sends its own query. */
-void rtnetlink_begin_batch(struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count);
-void rtnetlink_end_batch(struct rtnetlink *rtnetlink);
+/* Sends queries ahead: the calls of reach_rtnetlink_query with these requests need no system call then, until
+ * reach_rtnetlink_end_batch. If there is no memory, or a reply was lost, reach_rtnetlink_query sends its own query. */
+void reach_rtnetlink_begin_batch(struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count);
+void reach_rtnetlink_end_batch(struct rtnetlink *rtnetlink);
 
 #endif

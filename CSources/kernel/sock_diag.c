@@ -49,20 +49,20 @@ static void parse_socket(void *info, const struct nlmsghdr *message)
             memcpy(info, (const char *)attribute.payload + offset, sizeof(uint32_t));
 }
 
-int sock_diag_udp_send_buffer(const struct netns_handle *netns, uint16_t port, uint32_t *ret)
+int reach_sock_diag_udp_send_buffer(const struct netns_handle *netns, uint16_t port, uint32_t *ret)
 {
     _Alignas(struct nlmsghdr) char request[DIAG_REQUEST_SIZE];
     struct netlink netlink = NETLINK_CLOSED;
     void *buffer = malloc(NETLINK_BUFFER_SIZE);
     uint32_t size = 0;
-    int error = buffer == NULL ? ENOMEM : netlink_open_requests(netns, NETLINK_SOCK_DIAG, &netlink);
+    int error = buffer == NULL ? ENOMEM : reach_netlink_open_requests(netns, NETLINK_SOCK_DIAG, &netlink);
 
     if (error == 0)
-        error = netlink_exchange(&netlink, put_udp_query(request, port), buffer, parse_socket, &size);
-    netlink_close(&netlink);
+        error = reach_netlink_exchange(&netlink, put_udp_query(request, port), buffer, parse_socket, &size);
+    reach_netlink_close(&netlink);
     free(buffer);
     /* ENOENT: no such socket, or no module for UDP. EINVAL: an old kernel. */
-    if (error != 0 && error != ENOENT && error != EINVAL && !netlink_is_withheld(netlink_denial(error)))
+    if (error != 0 && error != ENOENT && error != EINVAL && !netlink_is_withheld(reach_netlink_denial(error)))
         return error;
     *ret = error == 0 ? size : 0;
     return 0;

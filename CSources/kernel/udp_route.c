@@ -25,12 +25,12 @@ static bool is_about_route(const struct rtnetlink *rtnetlink, int error)
     struct path path;
     bool refused;
 
-    if (error != 0 && !path_from_error(error, false, &path))
+    if (error != 0 && !reach_path_from_error(error, false, &path))
         return false;
-    if (error != EACCES || udp_socket_open(rtnetlink->netns, AF_INET6, &socket) != 0)
+    if (error != EACCES || reach_udp_socket_open(rtnetlink->netns, AF_INET6, &socket) != 0)
         return true;
-    refused = udp_socket_connect(socket.fd, &loopback, 0, 0) == EACCES;
-    descriptor_close(&socket);
+    refused = reach_udp_socket_connect(socket.fd, &loopback, 0, 0) == EACCES;
+    reach_descriptor_close(&socket);
     return !refused;
 }
 
@@ -43,14 +43,14 @@ static int connect_socket(const struct rtnetlink *rtnetlink, int fd, const struc
         return errno;
     if (request->oif != 0 && setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &request->oif, sizeof request->oif) != 0)
         return errno;
-    error = request->source.family == AF_UNSPEC ? 0 : udp_socket_bind(fd, &request->source, request->oif);
+    error = request->source.family == AF_UNSPEC ? 0 : reach_udp_socket_bind(fd, &request->source, request->oif);
     if (error == 0)
-        error = udp_socket_set_class(fd, AF_INET6, request->flow.traffic_class);
+        error = reach_udp_socket_set_class(fd, AF_INET6, request->flow.traffic_class);
     if (error != 0)
         return error;
-    ret->error = udp_socket_connect(fd, &request->destination, request->oif, request->flow.remote_port);
+    ret->error = reach_udp_socket_connect(fd, &request->destination, request->oif, request->flow.remote_port);
     if (ret->error == 0)
-        error = udp_socket_own_address(fd, &ret->source);
+        error = reach_udp_socket_own_address(fd, &ret->source);
     else if (udp_socket_lacks_resources(ret->error))
         error = ret->error;
     ret->is_known = error == 0 && is_about_route(rtnetlink, ret->error);
@@ -68,10 +68,10 @@ static int require_kept_socket(struct rtnetlink *rtnetlink)
     if (rtnetlink->user != PROCESS_USER_UNKNOWN && rtnetlink->udp_user == rtnetlink->user &&
         descriptor_is_open(&rtnetlink->udp))
         return 0;
-    descriptor_close(&rtnetlink->udp);
+    reach_descriptor_close(&rtnetlink->udp);
     rtnetlink->udp_user = PROCESS_USER_UNKNOWN;
-    error = udp_socket_open(rtnetlink->netns, AF_INET6, &rtnetlink->udp);
-    if (error == 0 && !udp_socket_has_device(rtnetlink->udp.fd) && fstat(rtnetlink->udp.fd, &status) == 0)
+    error = reach_udp_socket_open(rtnetlink->netns, AF_INET6, &rtnetlink->udp);
+    if (error == 0 && !reach_udp_socket_has_device(rtnetlink->udp.fd) && fstat(rtnetlink->udp.fd, &status) == 0)
         rtnetlink->udp_user = status.st_uid;
     return error;
 }
@@ -79,28 +79,28 @@ static int require_kept_socket(struct rtnetlink *rtnetlink)
 /* A mark, a traffic class and an address that bind(2) set stay with a socket, and to clear a mark needs a capability:
  * a request with one has a socket of its own. The disconnect clears the port, the source and the device of the kept
  * one. */
-int udp_route_find(struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret)
+int reach_udp_route_find(struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret)
 {
     const bool keeps = request->mark == 0 && request->flow.traffic_class == 0 && request->source.family == AF_UNSPEC;
     struct descriptor own, *socket = keeps ? &rtnetlink->udp : &own;
-    int error = keeps ? require_kept_socket(rtnetlink) : udp_socket_open(rtnetlink->netns, AF_INET6, &own);
+    int error = keeps ? require_kept_socket(rtnetlink) : reach_udp_socket_open(rtnetlink->netns, AF_INET6, &own);
 
     *ret = (struct udp_route){ 0 };
     if (error == 0) {
         error = connect_socket(rtnetlink, socket->fd, request, ret);
-        if (!keeps || udp_socket_disconnect(socket->fd) != 0)
-            descriptor_close(socket);
+        if (!keeps || reach_udp_socket_disconnect(socket->fd) != 0)
+            reach_descriptor_close(socket);
     }
     return udp_socket_lacks_resources(error) ? error : 0;
 }
 
-int udp_route_choose_source(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret)
+int reach_udp_route_choose_source(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret)
 {
     struct udp_route route = { 0 };
     int error = 0;
 
-    if (source_routes_find(rtnetlink) != SOURCE_ROUTES_NONE)
-        error = udp_route_find(rtnetlink, request, &route);
+    if (reach_source_routes_find(rtnetlink) != SOURCE_ROUTES_NONE)
+        error = reach_udp_route_find(rtnetlink, request, &route);
     *ret = route.source;
     return error;
 }
@@ -116,17 +116,17 @@ static int prepare_socket(struct rtnetlink *rtnetlink, int fd, const struct rout
 
     if (request->mark != 0 && setsockopt(fd, SOL_SOCKET, SO_MARK, &request->mark, sizeof request->mark) != 0)
         return errno;
-    (void)udp_socket_set_class(fd, request->destination.family, request->flow.traffic_class);
+    (void)reach_udp_socket_set_class(fd, request->destination.family, request->flow.traffic_class);
     if (request->oif != 0) {
-        error = rtnetlink_link(rtnetlink, request->oif, &link);
+        error = reach_rtnetlink_link(rtnetlink, request->oif, &link);
         if (error != 0 || link == NULL)
             return error != 0 ? error : ENODEV;
         if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, link->name, (socklen_t)strlen(link->name)) != 0 &&
-            (errno != EPERM || !address_needs_scope(&request->destination))) /* connect(2) gets the scope, too */
+            (errno != EPERM || !reach_address_needs_scope(&request->destination))) /* connect(2) gets the scope, too */
             return errno;
     }
     if (request->source.family != AF_UNSPEC)
-        (void)udp_socket_bind(fd, &request->source, request->oif);
+        (void)reach_udp_socket_bind(fd, &request->source, request->oif);
     return 0;
 }
 
@@ -135,18 +135,18 @@ static int connect_like(int fd, const struct route_request *request, struct rout
 {
     const struct address *const to = &request->destination;
     const int one = 1;
-    int error = udp_socket_connect(fd, to, request->oif, request->flow.remote_port);
+    int error = reach_udp_socket_connect(fd, to, request->oif, request->flow.remote_port);
 
-    route->type = address_is_multicast(to) ? RTN_MULTICAST : RTN_UNICAST;
+    route->type = reach_address_is_multicast(to) ? RTN_MULTICAST : RTN_UNICAST;
     if (error == EACCES && setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one) == 0) {
-        error = udp_socket_connect(fd, to, request->oif, request->flow.remote_port);
+        error = reach_udp_socket_connect(fd, to, request->oif, request->flow.remote_port);
         route->type = RTN_BROADCAST;
     }
     if (error == EPERM) /* a BPF program of the control group refuses */
         return EACCES;
-    if (error == EINVAL && request->oif == 0 && address_needs_scope(to)) /* multicast without its scope */
+    if (error == EINVAL && request->oif == 0 && reach_address_needs_scope(to)) /* multicast without its scope */
         return ENETUNREACH;
-    return error == 0 ? udp_socket_own_address(fd, &route->source) : error;
+    return error == 0 ? reach_udp_socket_own_address(fd, &route->source) : error;
 }
 
 /* Whether bind(2) shows that an IPv4 address is local. With the sysctl ip_nonlocal_bind it shows nothing: it also
@@ -154,11 +154,11 @@ static int connect_like(int fd, const struct route_request *request, struct rout
 static int check_with_bind(int fd, const struct address *address, bool *ret)
 {
     static const struct address reserved = { AF_INET, { 240, 0, 0, 1 } };
-    int error = udp_socket_bind(fd, &reserved, 0);
+    int error = reach_udp_socket_bind(fd, &reserved, 0);
 
     *ret = false;
     if (error == EADDRNOTAVAIL) {
-        error = udp_socket_bind(fd, address, 0);
+        error = reach_udp_socket_bind(fd, address, 0);
         *ret = error == 0;
     }
     return udp_socket_lacks_resources(error) ? error : 0;
@@ -172,17 +172,17 @@ static int check_local_address(const struct netns_handle *netns, const struct ad
 {
     struct address own = { 0 };
     struct descriptor socket;
-    int error = udp_socket_open(netns, address->family, &socket);
+    int error = reach_udp_socket_open(netns, address->family, &socket);
 
     *ret = false;
     if (error != 0)
         return error;
     if (address->family == AF_INET)
         error = check_with_bind(socket.fd, address, ret);
-    if (error == 0 && !*ret && udp_socket_connect(socket.fd, address, scope, 0) == 0)
-        error = udp_socket_own_address(socket.fd, &own);
-    *ret = *ret || address_equal(&own, address);
-    descriptor_close(&socket);
+    if (error == 0 && !*ret && reach_udp_socket_connect(socket.fd, address, scope, 0) == 0)
+        error = reach_udp_socket_own_address(socket.fd, &own);
+    *ret = *ret || reach_address_equal(&own, address);
+    reach_descriptor_close(&socket);
     return error;
 }
 
@@ -190,17 +190,17 @@ static int query_udp(struct rtnetlink *rtnetlink, const struct route_request *re
 {
     const struct address *const to = &request->destination;
     struct route route = { .family = to->family, .oif = request->oif };
-    bool is_local = address_is_loopback(to);
+    bool is_local = reach_address_is_loopback(to);
     struct descriptor socket;
-    int error = udp_socket_open(rtnetlink->netns, to->family, &socket);
+    int error = reach_udp_socket_open(rtnetlink->netns, to->family, &socket);
 
     if (error != 0)
         return error == EACCES ? kSCStatusAccessError : error; /* that is not the errno of a route */
     error = prepare_socket(rtnetlink, socket.fd, request);
     if (error == 0)
         error = connect_like(socket.fd, request, &route);
-    descriptor_close(&socket);
-    is_local = is_local || (request->source.family == AF_UNSPEC && address_equal(&route.source, to));
+    reach_descriptor_close(&socket);
+    is_local = is_local || (request->source.family == AF_UNSPEC && reach_address_equal(&route.source, to));
     if (error == 0 && route.type == RTN_UNICAST && !is_local)
         error = check_local_address(rtnetlink->netns, to, request->oif, &is_local);
     if (error != 0)
@@ -214,7 +214,7 @@ static int query_udp(struct rtnetlink *rtnetlink, const struct route_request *re
     return 0;
 }
 
-int udp_route_open(struct rtnetlink *ret, const struct netns_handle *netns)
+int reach_udp_route_open(struct rtnetlink *ret, const struct netns_handle *netns)
 {
     int error;
 
@@ -223,7 +223,7 @@ int udp_route_open(struct rtnetlink *ret, const struct netns_handle *netns)
     ret->query_udp = query_udp;
     ret->groups_refused = true;
     ret->source_routes = SOURCE_ROUTES_NONE; /* the socket's packets use them */
-    error = udp_socket_open(netns, AF_INET, &ret->requests.socket);
-    return error == EAFNOSUPPORT ? udp_socket_open(netns, AF_INET6, &ret->requests.socket) : error;
+    error = reach_udp_socket_open(netns, AF_INET, &ret->requests.socket);
+    return error == EAFNOSUPPORT ? reach_udp_socket_open(netns, AF_INET6, &ret->requests.socket) : error;
 }
 #endif

@@ -16,20 +16,21 @@
 
 struct udp_route {
     bool is_known;         /* false: a sandbox refuses the socket, or bind(2) refuses the source */
-    int error;             /* of connect(2), for path_from_error; 0: a packet can leave */
+    int error;             /* of connect(2), for reach_path_from_error; 0: a packet can leave */
     struct address source; /* of the packet */
 };
 
 /* Connects a socket as the request says. Returns 0, or an errno for a lack of resources. */
-int udp_route_find(struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret);
+int reach_udp_route_find(struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret);
 
 /* Finds the source address of packets to a destination to which a query without a source has found no route, as it is
  * source-specific. AF_UNSPEC: connect(2) finds no route either, or a sandbox refuses it. Returns as above. */
-int udp_route_choose_source(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret);
+int reach_udp_route_choose_source(struct rtnetlink *rtnetlink, const struct route_request *request,
+                                  struct address *ret);
 
 /* Opens sockets for queries where netlink is denied. connect(2) of a UDP socket shows whether there is a route, whether
  * it is local, broadcast or multicast, and the source address; not the prefix, and neither gateway nor interface nor
  * carrier. Returns 0 or an errno. */
-int udp_route_open(struct rtnetlink *ret, const struct netns_handle *netns);
+int reach_udp_route_open(struct rtnetlink *ret, const struct netns_handle *netns);
 
 #endif

@@ -14,25 +14,25 @@
 
 /* Opens a socket in a network namespace; NULL: that of the calling thread. EAFNOSUPPORT: the kernel does not have the
  * family. */
-int udp_socket_open(const struct netns_handle *netns, int family, struct descriptor *ret);
+int reach_udp_socket_open(const struct netns_handle *netns, int family, struct descriptor *ret);
 
 /* Binds to an address, and any port. `scope`: as below. */
-int udp_socket_bind(int fd, const struct address *source, uint32_t scope);
+int reach_udp_socket_bind(int fd, const struct address *source, uint32_t scope);
 
 /* Connects to an address. `scope`: of an IPv6 address that needs one, or 0. `port`: 0: any. */
-int udp_socket_connect(int fd, const struct address *destination, uint32_t scope, uint16_t port);
+int reach_udp_socket_connect(int fd, const struct address *destination, uint32_t scope, uint16_t port);
 
 /* Whether the socket is bound to an interface. */
-bool udp_socket_has_device(int fd);
+bool reach_udp_socket_has_device(int fd);
 
 /* Ends the connection. The socket has no device any more, and no address that bind(2) did not set. */
-int udp_socket_disconnect(int fd);
+int reach_udp_socket_disconnect(int fd);
 
 /* Sets the traffic class of the socket's packets. */
-int udp_socket_set_class(int fd, uint8_t family, uint8_t traffic_class);
+int reach_udp_socket_set_class(int fd, uint8_t family, uint8_t traffic_class);
 
 /* Reads the socket's own address. */
-int udp_socket_own_address(int fd, struct address *ret);
+int reach_udp_socket_own_address(int fd, struct address *ret);
 
 /* Whether a call failed for lack of memory, descriptors, ports or threads. (EAGAIN can also mean that IPsec waits for
  * its keys.) Any other errno is about the address, or a sandbox refuses the call. */

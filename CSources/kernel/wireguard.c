@@ -26,16 +26,16 @@
 /* The kernel gives this send buffer to WireGuard's sockets only. A program can set at most a byte less. */
 #define WIREGUARD_SEND_BUFFER INT_MAX
 
-void wireguard_link_clear(struct wireguard_link *link)
+void reach_wireguard_link_clear(struct wireguard_link *link)
 {
     free(link->items);
     *link = WIREGUARD_LINK_EMPTY;
 }
 
-void wireguard_clear(struct wireguard *wireguard)
+void reach_wireguard_clear(struct wireguard *wireguard)
 {
     for (size_t i = 0; i < wireguard->count; i++)
-        wireguard_link_clear(&wireguard->links[i]);
+        reach_wireguard_link_clear(&wireguard->links[i]);
     free(wireguard->links);
     *wireguard = (struct wireguard){ 0 };
 }
@@ -93,8 +93,8 @@ static void read_peer(struct wireguard_link *link, const struct attribute *nest)
     }
     if (endpoint->length > 0 && endpoint->length <= sizeof address) {
         memcpy(&address, endpoint->payload, endpoint->length);
-        if (endpoint->length >= address_sockaddr_length(address.ss_family))
-            link->endpoint = address_from_sockaddr((const struct sockaddr *)&address, &link->scope);
+        if (endpoint->length >= reach_address_sockaddr_length(address.ss_family))
+            link->endpoint = reach_address_from_sockaddr((const struct sockaddr *)&address, &link->scope);
     }
     for (struct attribute_walk walk = attribute_walk_nest(&all[WGPEER_A_ALLOWEDIPS]); attribute_next(&walk, &allowed);)
         read_allowed_ip(link, &allowed);
@@ -105,15 +105,15 @@ static void read_port(void *info, const struct nlmsghdr *message)
     struct attribute all[WGDEVICE_A_LISTEN_PORT + 1];
     struct wireguard_link *link = info;
 
-    attributes_parse(genetlink_walk(message), all);
+    attributes_parse(reach_genetlink_walk(message), all);
     attribute_u16(&all[WGDEVICE_A_LISTEN_PORT], &link->port);
 }
 
-void wireguard_link_apply(struct wireguard_link *link, const struct nlmsghdr *message)
+void reach_wireguard_link_apply(struct wireguard_link *link, const struct nlmsghdr *message)
 {
     struct attribute all[WGDEVICE_A_PEERS + 1], peer;
 
-    attributes_parse(genetlink_walk(message), all);
+    attributes_parse(reach_genetlink_walk(message), all);
     attribute_u32(&all[WGDEVICE_A_FWMARK], &link->mark);
     attribute_u16(&all[WGDEVICE_A_LISTEN_PORT], &link->port);
     for (struct attribute_walk walk = attribute_walk_nest(&all[WGDEVICE_A_PEERS]); attribute_next(&walk, &peer);)
@@ -121,7 +121,8 @@ void wireguard_link_apply(struct wireguard_link *link, const struct nlmsghdr *me
 }
 
 /* A default route of either family, or half of one, covers the default path. The longest prefix decides. */
-bool wireguard_link_find_peer(const struct wireguard_link *link, const struct address *destination, struct tunnel *ret)
+bool reach_wireguard_link_find_peer(const struct wireguard_link *link, const struct address *destination,
+                                    struct tunnel *ret)
 {
     const struct allowed_ip *best = NULL;
 
@@ -129,7 +130,7 @@ bool wireguard_link_find_peer(const struct wireguard_link *link, const struct ad
         const struct allowed_ip *item = &link->items[i];
         const bool covers = destination->family == AF_UNSPEC
                                 ? item->length <= 1
-                                : address_in_prefix(destination, &item->prefix, item->length);
+                                : reach_address_in_prefix(destination, &item->prefix, item->length);
 
         if (covers && (best == NULL || item->length > best->length))
             best = item;
@@ -143,7 +144,7 @@ bool wireguard_link_find_peer(const struct wireguard_link *link, const struct ad
 
 static void apply_message(void *info, const struct nlmsghdr *message)
 {
-    wireguard_link_apply(info, message);
+    reach_wireguard_link_apply(info, message);
 }
 
 /* `wanted`: WIREGUARD_ALL, or WIREGUARD_PORT alone. If the dump keeps being interrupted, uses what it contained. */
@@ -153,9 +154,9 @@ static int query_link(struct genetlink *genetlink, uint32_t index, enum wireguar
     int error = EAGAIN;
 
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++) {
-        wireguard_link_clear(ret);
-        error = genetlink_query(genetlink, WG_CMD_GET_DEVICE, NLM_F_DUMP, WGDEVICE_A_IFINDEX, index,
-                                wanted == WIREGUARD_ALL ? apply_message : read_port, ret);
+        reach_wireguard_link_clear(ret);
+        error = reach_genetlink_query(genetlink, WG_CMD_GET_DEVICE, NLM_F_DUMP, WGDEVICE_A_IFINDEX, index,
+                                      wanted == WIREGUARD_ALL ? apply_message : read_port, ret);
         if (ret->error != 0)
             error = ret->error;
     }
@@ -181,7 +182,7 @@ static struct wireguard_link *find_or_add(struct wireguard *wireguard, uint32_t 
     return entry;
 }
 
-const struct wireguard_link *wireguard_find(const struct wireguard *wireguard, uint32_t index)
+const struct wireguard_link *reach_wireguard_find(const struct wireguard *wireguard, uint32_t index)
 {
     for (size_t i = 0; i < wireguard->count; i++)
         if (wireguard->links[i].index == index && wireguard->links[i].knowledge == WIREGUARD_ALL)
@@ -196,7 +197,7 @@ static void note_listed_link(void *info, const struct nlmsghdr *header)
     struct wireguard *wireguard = info;
     struct message message;
 
-    (void)message_parse(header, header->nlmsg_len, &message);
+    (void)reach_message_parse(header, header->nlmsg_len, &message);
     if (message.kind == MESSAGE_LINK && strcmp(message.link.info.kind, WIREGUARD_KIND) == 0 &&
         find_or_add(wireguard, message.link.index) == NULL)
         wireguard->all_listed = false;
@@ -208,16 +209,16 @@ static int list_links(struct wireguard *wireguard, const struct netns_handle *ne
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
     struct netlink netlink = NETLINK_CLOSED;
     void *buffer = malloc(NETLINK_BUFFER_SIZE);
-    int error = buffer == NULL ? ENOMEM : netlink_open_requests(netns, NETLINK_ROUTE, &netlink);
+    int error = buffer == NULL ? ENOMEM : reach_netlink_open_requests(netns, NETLINK_ROUTE, &netlink);
 
     if (error == 0)
         error = EAGAIN;
     wireguard->all_listed = true;
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++) {
-        (void)message_put_kind_dump(request, WIREGUARD_KIND);
-        error = netlink_exchange(&netlink, (struct nlmsghdr *)request, buffer, note_listed_link, wireguard);
+        (void)reach_message_put_kind_dump(request, WIREGUARD_KIND);
+        error = reach_netlink_exchange(&netlink, (struct nlmsghdr *)request, buffer, note_listed_link, wireguard);
     }
-    netlink_close(&netlink);
+    reach_netlink_close(&netlink);
     free(buffer);
     if (error == EAGAIN)
         error = 0;
@@ -234,7 +235,7 @@ static int find_where_link_sends(struct wireguard *wireguard, const struct netns
 {
     bool shared = false;
     uint32_t send_buffer;
-    int error = sock_diag_udp_send_buffer(netns, link->port, &send_buffer);
+    int error = reach_sock_diag_udp_send_buffer(netns, link->port, &send_buffer);
 
     if (error != 0 || send_buffer != WIREGUARD_SEND_BUFFER)
         return error;
@@ -258,25 +259,25 @@ static int find_where_link_sends(struct wireguard *wireguard, const struct netns
     return netlink_is_withheld(error) ? 0 : error;
 }
 
-int wireguard_read(struct wireguard *wireguard, const struct netns_handle *netns, uint32_t index)
+int reach_wireguard_read(struct wireguard *wireguard, const struct netns_handle *netns, uint32_t index)
 {
     struct genetlink genetlink;
     struct wireguard_link *entry = NULL, link = WIREGUARD_LINK_EMPTY;
-    int error = genetlink_open(netns, WG_GENL_NAME, &genetlink);
+    int error = reach_genetlink_open(netns, WG_GENL_NAME, &genetlink);
 
     if (error != 0)
         return error;
     error = query_link(&genetlink, index, WIREGUARD_ALL, &link);
     if (error == 0)
         error = find_where_link_sends(wireguard, netns, &genetlink, &link);
-    genetlink_close(&genetlink);
+    reach_genetlink_close(&genetlink);
     if (error == 0 && (entry = find_or_add(wireguard, index)) == NULL)
         error = ENOMEM;
     if (error != 0) {
-        wireguard_link_clear(&link);
+        reach_wireguard_link_clear(&link);
         return error;
     }
-    wireguard_link_clear(entry);
+    reach_wireguard_link_clear(entry);
     *entry = link;
     return 0;
 }

@@ -39,28 +39,30 @@ struct wireguard_link {
 
 #define WIREGUARD_LINK_EMPTY ((struct wireguard_link){ 0 })
 
-/* The links that were read since the last wireguard_clear. */
+/* The links that were read since the last reach_wireguard_clear. */
 struct wireguard {
     struct wireguard_link *links;
     size_t count, capacity;
     bool all_listed; /* `links` has all links of the network namespace, most with their port alone */
 };
 
-void wireguard_clear(struct wireguard *wireguard);
+void reach_wireguard_clear(struct wireguard *wireguard);
 
-/* Returns the link if its peers were read, valid until the next call of wireguard_read or wireguard_clear, or NULL. */
-const struct wireguard_link *wireguard_find(const struct wireguard *wireguard, uint32_t index);
+/* Returns the link if its peers were read, valid until the next call of reach_wireguard_read or reach_wireguard_clear,
+ * or NULL. */
+const struct wireguard_link *reach_wireguard_find(const struct wireguard *wireguard, uint32_t index);
 
 /* Reads a link. May wait for RTNL. Returns 0 or an errno; EPERM: reading the
  * peers needs CAP_NET_ADMIN. */
-int wireguard_read(struct wireguard *wireguard, const struct netns_handle *netns, uint32_t index);
+int reach_wireguard_read(struct wireguard *wireguard, const struct netns_handle *netns, uint32_t index);
 
 /* Adds what is in one message. */
-void wireguard_link_apply(struct wireguard_link *link, const struct nlmsghdr *message);
-void wireguard_link_clear(struct wireguard_link *link);
+void reach_wireguard_link_apply(struct wireguard_link *link, const struct nlmsghdr *message);
+void reach_wireguard_link_clear(struct wireguard_link *link);
 
 /* Finds the peer that receives the packets for a destination (AF_UNSPEC: those of the default path), and sets *ret to
  * the peer's endpoint. Returns false if there is no such peer. */
-bool wireguard_link_find_peer(const struct wireguard_link *link, const struct address *destination, struct tunnel *ret);
+bool reach_wireguard_link_find_peer(const struct wireguard_link *link, const struct address *destination,
+                                    struct tunnel *ret);
 
 #endif

@@ -61,9 +61,9 @@ static void note_event_locked(SCRunLoopRef loop, uint64_t key)
     } else if (key == (uintptr_t)&loop->timer) {
         (void)!read(loop->timer.fd, &value, sizeof value);
         loop->armed = NEVER;
-    } else if ((source = runloop_find_source_locked(loop, key)) != NULL) {
+    } else if ((source = reach_runloop_find_source_locked(loop, key)) != NULL) {
         source->readable = true;
-        runloop_source_due_locked(loop, source);
+        reach_runloop_source_due_locked(loop, source);
     }
 }
 
@@ -73,15 +73,15 @@ static void choose_sources_locked(SCRunLoopRef loop, bool all)
     const int64_t now = clock_now();
     struct list *queued;
 
-    while (heap_nearest(&loop->deadlines) <= now) {
-        struct source *source = container_of(heap_first(&loop->deadlines), struct source, timer);
+    while (reach_heap_nearest(&loop->deadlines) <= now) {
+        struct source *source = container_of(reach_heap_first(&loop->deadlines), struct source, timer);
 
-        runloop_set_deadline_locked(loop, source, NEVER);
-        runloop_source_due_locked(loop, source);
+        reach_runloop_set_deadline_locked(loop, source, NEVER);
+        reach_runloop_source_due_locked(loop, source);
     }
     if (all)
         list_for_each(node, &loop->sources)
-            runloop_source_due_locked(loop, container_of(node, struct source, node));
+            reach_runloop_source_due_locked(loop, container_of(node, struct source, node));
     while ((queued = list_pop(&loop->due)) != NULL)
         list_append(&loop->ready, queued);
 }
@@ -103,7 +103,7 @@ static void wait_for_work(struct run *run)
     /* A nested pass, or one of SCRunLoopRun, may have read the eventfd before Perform has returned for a wake-up. */
     if (all || has_work_locked(loop) || (run->performs && atomic_load(&loop->woken)))
         until = 0;
-    until = clock_earlier(until, runloop_arm_timer_locked(loop));
+    until = clock_earlier(until, reach_runloop_arm_timer_locked(loop));
     runloop_unlock(loop);
     if (until != NEVER) { /* rounded up, so that no pass runs before a deadline */
         const int64_t left = until - clock_now();
@@ -171,7 +171,7 @@ static bool run_source(struct run *run, struct source *source)
         if (error != RUNLOOP_MORE)
             return true;
         runloop_lock(loop);
-        runloop_source_due_locked(loop, source);
+        reach_runloop_source_due_locked(loop, source);
         runloop_unlock(loop);
         if (!run_jobs(run))
             return false;
@@ -230,7 +230,7 @@ static bool begin_run(const struct run *run)
     }
     runloop_unlock(loop);
     if (!begun)
-        error_set(EBUSY);
+        reach_error_set(EBUSY);
     return begun;
 }
 
@@ -238,19 +238,19 @@ static bool begin_run(const struct run *run)
  * makes it readable only once. */
 static void leave_readable_locked(SCRunLoopRef loop)
 {
-    (void)runloop_arm_timer_locked(loop);
+    (void)reach_runloop_arm_timer_locked(loop);
     if (has_work_locked(loop)) {
-        runloop_signal_locked(loop);
+        reach_runloop_signal_locked(loop);
         return;
     }
     if (atomic_load(&loop->woken) || (has_news_locked(loop) && (loop->fetches || !loop->announced)))
-        runloop_signal_locked(loop);
+        reach_runloop_signal_locked(loop);
     loop->announced = true;
 }
 
 int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
 {
-    if (!runloop_check(loop))
+    if (!reach_runloop_check(loop))
         return -1;
     runloop_lock(loop);
     if (!loop->polled) {
@@ -299,10 +299,10 @@ int SCRunLoopPerform(SCRunLoopRef loop, double seconds)
     struct run run = { .loop = loop, .performs = true, .result = -1 };
     bool ours;
 
-    if (!runloop_check(loop))
+    if (!reach_runloop_check(loop))
         return -1;
     if (isnan(seconds)) {
-        error_set(error_invalid("seconds: not a number"));
+        reach_error_set(reach_error_invalid("seconds: not a number"));
         return -1;
     }
     run.until = deadline_after(seconds);
@@ -317,7 +317,7 @@ int SCRunLoopPerform(SCRunLoopRef loop, double seconds)
     if (run.callbacks > 0 || (ours && run.error == 0))
         run.result = run.callbacks;
     else
-        error_set(ours ? run.error : ECHILD);
+        reach_error_set(ours ? run.error : ECHILD);
     end_run(&run);
     return run.result;
 }
@@ -336,7 +336,7 @@ static bool has_members(SCRunLoopRef loop)
 static SCRunLoopRunResult result_after_pass(struct run *run, bool ours)
 {
     if (!ours || run->error != 0)
-        error_set(ours ? run->error : ECHILD);
+        reach_error_set(ours ? run->error : ECHILD);
     if (!ours)
         return -1;
     if (atomic_exchange(&run->loop->stopped, false))
@@ -372,8 +372,8 @@ static SCRunLoopRunResult run_own_loop(int64_t until, bool one_source)
 
 SCRunLoopRunResult SCRunLoopRunInMode(SCRunLoopMode mode, double seconds, SCBoolean returnAfterSourceHandled)
 {
-    if (!runloop_mode_is_valid(mode) || isnan(seconds)) {
-        error_set(error_invalid(isnan(seconds) ? "seconds: not a number" : RUNLOOP_NO_MODE));
+    if (!reach_runloop_mode_is_valid(mode) || isnan(seconds)) {
+        reach_error_set(reach_error_invalid(isnan(seconds) ? "seconds: not a number" : RUNLOOP_NO_MODE));
         return -1;
     }
     return run_own_loop(seconds <= 0 ? 0 : deadline_after(seconds), returnAfterSourceHandled != 0);
@@ -386,17 +386,17 @@ void SCRunLoopRun(void)
 
 void SCRunLoopStop(SCRunLoopRef loop)
 {
-    if (!runloop_check(loop))
+    if (!reach_runloop_check(loop))
         return;
     atomic_store(&loop->stopped, true);
-    runloop_signal(loop);
+    reach_runloop_signal(loop);
 }
 
 void SCRunLoopWakeUp(SCRunLoopRef loop)
 {
-    if (!runloop_check(loop))
+    if (!reach_runloop_check(loop))
         return;
     atomic_store(&loop->woken, true);
-    runloop_signal(loop);
+    reach_runloop_signal(loop);
 }
 #endif

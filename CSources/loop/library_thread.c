@@ -21,11 +21,11 @@
 
 struct library_thread {
     SCRunLoopRef loop;
-    unsigned users; /* under process_lock */
+    unsigned users; /* under reach_process_lock */
     unsigned era;   /* of its creation: after a fork only the parent has the thread */
 };
 
-static struct library_thread *current_thread; /* under process_lock */
+static struct library_thread *current_thread; /* under reach_process_lock */
 
 static void *run_library_thread(void *argument)
 {
@@ -35,14 +35,14 @@ static void *run_library_thread(void *argument)
     for (;;) {
         bool ends;
 
-        process_lock();
+        reach_process_lock();
         ends = thread->users == 0 || !process_is_in_era(thread->era); /* it changes if a callback forks */
         if (ends && current_thread == thread)
             current_thread = NULL;
-        process_unlock();
+        reach_process_unlock();
         if (ends)
             break;
-        netns_enter_process_namespace();
+        reach_netns_enter_process_namespace();
         if (SCRunLoopPerform(thread->loop, -1) < 0)
             (void)poll(NULL, 0, RETRY_AFTER);
     }
@@ -55,7 +55,7 @@ static void *run_library_thread(void *argument)
  * if there is none; else it loses the user. */
 static struct library_thread *join_current_thread(struct library_thread *fresh)
 {
-    process_lock();
+    reach_process_lock();
     if (current_thread == NULL || !process_is_in_era(current_thread->era))
         current_thread = fresh;
     else
@@ -65,11 +65,11 @@ static struct library_thread *join_current_thread(struct library_thread *fresh)
         SCRunLoopWakeUp(fresh->loop);
     }
     fresh = current_thread;
-    process_unlock();
+    reach_process_unlock();
     return fresh;
 }
 
-int library_thread_acquire(struct library_thread **ret)
+int reach_library_thread_acquire(struct library_thread **ret)
 {
     struct library_thread *fresh;
     int error;
@@ -83,7 +83,7 @@ int library_thread_acquire(struct library_thread **ret)
     fresh->era = process_era();
     fresh->users = 1;
     fresh->loop = SCRunLoopCreate();
-    error = fresh->loop == NULL ? SCError() : process_start_thread(run_library_thread, fresh, NULL);
+    error = fresh->loop == NULL ? SCError() : reach_process_start_thread(run_library_thread, fresh, NULL);
     if (error != 0) {
         SCRunLoopRelease(fresh->loop);
         free(fresh);
@@ -93,17 +93,17 @@ int library_thread_acquire(struct library_thread **ret)
     return 0;
 }
 
-SCRunLoopRef library_thread_loop(const struct library_thread *thread)
+SCRunLoopRef reach_library_thread_loop(const struct library_thread *thread)
 {
     return thread->loop;
 }
 
 /* Wakes the thread, also if it has users left: it may be in a namespace that the process has left. */
-void library_thread_release(struct library_thread *thread)
+void reach_library_thread_release(struct library_thread *thread)
 {
-    process_lock();
+    reach_process_lock();
     thread->users--;
     SCRunLoopWakeUp(thread->loop);
-    process_unlock();
+    reach_process_unlock();
 }
 #endif

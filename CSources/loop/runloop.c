@@ -16,26 +16,26 @@
 #include "base/error.h"
 
 static pthread_key_t own_loop_key; /* the thread's own loop */
-static bool own_loop_key_created;  /* under process_lock, as the next */
+static bool own_loop_key_created;  /* under reach_process_lock, as the next */
 static SCRunLoopRef main_loop;     /* the main thread's own loop, for all threads */
 
-int runloop_status(SCRunLoopRef loop)
+int reach_runloop_status(SCRunLoopRef loop)
 {
     if (!object_is(loop, OBJECT_LOOP))
-        return error_invalid("runLoop: NULL, not a run loop, or released");
+        return reach_error_invalid("runLoop: NULL, not a run loop, or released");
     return process_is_in_era(loop->era) ? 0 : ECHILD;
 }
 
-bool runloop_check(SCRunLoopRef loop)
+bool reach_runloop_check(SCRunLoopRef loop)
 {
-    const int status = runloop_status(loop);
+    const int status = reach_runloop_status(loop);
 
     if (status != 0)
-        error_set(status);
+        reach_error_set(status);
     return status == 0;
 }
 
-bool runloop_mode_is_valid(SCRunLoopMode mode)
+bool reach_runloop_mode_is_valid(SCRunLoopMode mode)
 {
     return mode != NULL && (strcmp(mode, kSCRunLoopDefaultMode) == 0 || strcmp(mode, kSCRunLoopCommonModes) == 0);
 }
@@ -53,9 +53,9 @@ static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, uin
 
 static void close_descriptors(SCRunLoopRef loop)
 {
-    descriptor_close(&loop->epoll);
-    descriptor_close(&loop->wake);
-    descriptor_close(&loop->timer);
+    reach_descriptor_close(&loop->epoll);
+    reach_descriptor_close(&loop->wake);
+    reach_descriptor_close(&loop->timer);
 }
 
 static void runloop_free(struct counted *counted)
@@ -70,15 +70,15 @@ static void runloop_free(struct counted *counted)
 
 static int open_descriptors(SCRunLoopRef loop)
 {
-    int error = process_prepare();
+    int error = reach_process_prepare();
 
     loop->epoll = loop->wake = loop->timer = DESCRIPTOR_CLOSED;
     if (error == 0)
-        error = descriptor_adopt(&loop->epoll, epoll_create1(EPOLL_CLOEXEC));
+        error = reach_descriptor_adopt(&loop->epoll, epoll_create1(EPOLL_CLOEXEC));
     if (error == 0)
-        error = descriptor_adopt(&loop->wake, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+        error = reach_descriptor_adopt(&loop->wake, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (error == 0)
-        error = descriptor_adopt(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+        error = reach_descriptor_adopt(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
     if (error == 0)
         error = epoll_add(loop, &loop->wake, (uintptr_t)&loop->wake);
     if (error == 0)
@@ -97,7 +97,7 @@ SCRunLoopRef SCRunLoopCreate(void)
         close_descriptors(loop);
     if (error != 0) {
         free(loop);
-        error_set(error);
+        reach_error_set(error);
         return NULL;
     }
     loop->type = OBJECT_LOOP;
@@ -116,10 +116,10 @@ SCRunLoopRef SCRunLoopCreate(void)
 
 SCRunLoopRef SCRunLoopRetain(SCRunLoopRef loop)
 {
-    const int status = loop == NULL ? 0 : runloop_status(loop);
+    const int status = loop == NULL ? 0 : reach_runloop_status(loop);
 
     if (status == kSCStatusInvalidArgument)
-        error_set(status);
+        reach_error_set(status);
     if (loop == NULL || status == kSCStatusInvalidArgument)
         return NULL;
     counted_retain(&loop->counted);
@@ -128,10 +128,10 @@ SCRunLoopRef SCRunLoopRetain(SCRunLoopRef loop)
 
 void SCRunLoopRelease(SCRunLoopRef loop)
 {
-    const int status = loop == NULL ? 0 : runloop_status(loop);
+    const int status = loop == NULL ? 0 : reach_runloop_status(loop);
 
     if (status == kSCStatusInvalidArgument)
-        error_set(status);
+        reach_error_set(status);
     else if (loop != NULL)
         counted_release(&loop->counted);
 }
@@ -166,11 +166,11 @@ static SCRunLoopRef get_or_set_main_loop(SCRunLoopRef fresh)
 {
     SCRunLoopRef loop;
 
-    process_lock();
+    reach_process_lock();
     if (main_loop == NULL || !process_is_in_era(main_loop->era))
         main_loop = fresh;
     loop = main_loop;
-    process_unlock();
+    reach_process_unlock();
     return loop;
 }
 
@@ -194,13 +194,13 @@ SCRunLoopRef SCRunLoopGetCurrent(void)
     SCRunLoopRef loop;
     int error = 0;
 
-    process_lock(); /* without pthread_once: a call that fails can be repeated */
+    reach_process_lock(); /* without pthread_once: a call that fails can be repeated */
     if (!own_loop_key_created)
         error = pthread_key_create(&own_loop_key, end_own_loop);
     own_loop_key_created = error == 0;
-    process_unlock();
+    reach_process_unlock();
     if (error != 0) {
-        error_set(error);
+        reach_error_set(error);
         return NULL;
     }
     loop = pthread_getspecific(own_loop_key);
@@ -213,14 +213,14 @@ SCRunLoopRef SCRunLoopGetCurrent(void)
     if (error == 0)
         return loop;
     SCRunLoopRelease(loop);
-    error_set(error);
+    reach_error_set(error);
     return NULL;
 }
 
 /* ---- Signals and sources ---------------------------------------------------------------------------------------- */
 
 /* The write fails with EAGAIN if the counter is full; the descriptor is readable then too. */
-void runloop_signal(SCRunLoopRef loop)
+void reach_runloop_signal(SCRunLoopRef loop)
 {
     const uint64_t one = 1;
     const int saved = errno;
@@ -231,17 +231,17 @@ void runloop_signal(SCRunLoopRef loop)
 }
 
 /* The thread that drives the loop needs no signal: it checks the lists before it waits, and signals for work left. */
-void runloop_signal_locked(SCRunLoopRef loop)
+void reach_runloop_signal_locked(SCRunLoopRef loop)
 {
     if (loop->signalled || (loop->depth > 0 ? pthread_equal(loop->driver, pthread_self()) : !loop->polled))
         return;
     loop->signalled = true;
-    runloop_signal(loop);
+    reach_runloop_signal(loop);
 }
 
-int64_t runloop_arm_timer_locked(SCRunLoopRef loop)
+int64_t reach_runloop_arm_timer_locked(SCRunLoopRef loop)
 {
-    const int64_t nearest = heap_nearest(&loop->deadlines);
+    const int64_t nearest = reach_heap_nearest(&loop->deadlines);
     struct itimerspec timer = { 0 };
 
     if (nearest == loop->armed)
@@ -262,29 +262,29 @@ static void epoll_remove(SCRunLoopRef loop, const struct descriptor *descriptor)
         (void)epoll_ctl(loop->epoll.fd, EPOLL_CTL_DEL, descriptor->fd, NULL);
 }
 
-void runloop_unwatch_locked(SCRunLoopRef loop, const struct source *source)
+void reach_runloop_unwatch_locked(SCRunLoopRef loop, const struct source *source)
 {
     epoll_remove(loop, source->descriptor);
 }
 
-int runloop_watch_locked(SCRunLoopRef loop, struct source *source)
+int reach_runloop_watch_locked(SCRunLoopRef loop, struct source *source)
 {
     if (source->descriptor == NULL || !descriptor_is_open(source->descriptor))
         return 0;
     return epoll_add(loop, source->descriptor, source->named.key);
 }
 
-void source_init(struct source *source, uint64_t key)
+void reach_source_init(struct source *source, uint64_t key)
 {
     list_init(&source->node);
     list_init(&source->queued);
-    heap_node_init(&source->timer);
+    reach_heap_node_init(&source->timer);
     source->named.key = key;
 }
 
-int runloop_add_source_locked(SCRunLoopRef loop, struct source *source)
+int reach_runloop_add_source_locked(SCRunLoopRef loop, struct source *source)
 {
-    const int error = runloop_watch_locked(loop, source);
+    const int error = reach_runloop_watch_locked(loop, source);
 
     if (error != 0)
         return error;
@@ -294,33 +294,33 @@ int runloop_add_source_locked(SCRunLoopRef loop, struct source *source)
     return 0;
 }
 
-void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source)
+void reach_runloop_remove_source_locked(SCRunLoopRef loop, struct source *source)
 {
     if (list_is_empty(&source->node))
         return;
-    runloop_unwatch_locked(loop, source);
-    runloop_set_deadline_locked(loop, source, NEVER);
+    reach_runloop_unwatch_locked(loop, source);
+    reach_runloop_set_deadline_locked(loop, source, NEVER);
     tree_remove(&loop->named, &source->named);
     list_remove(&source->queued);
     list_remove(&source->node);
     counted_release(&source->counted);
 }
 
-void runloop_source_due_locked(SCRunLoopRef loop, struct source *source)
+void reach_runloop_source_due_locked(SCRunLoopRef loop, struct source *source)
 {
     if (list_is_empty(&source->node) || !list_is_empty(&source->queued))
         return;
     list_append(&loop->due, &source->queued);
-    runloop_signal_locked(loop);
+    reach_runloop_signal_locked(loop);
 }
 
-void runloop_set_deadline_locked(SCRunLoopRef loop, struct source *source, int64_t deadline)
+void reach_runloop_set_deadline_locked(SCRunLoopRef loop, struct source *source, int64_t deadline)
 {
     if (!list_is_empty(&source->node))
-        heap_set(&loop->deadlines, &source->timer, deadline);
+        reach_heap_set(&loop->deadlines, &source->timer, deadline);
 }
 
-struct source *runloop_find_source_locked(SCRunLoopRef loop, uint64_t key)
+struct source *reach_runloop_find_source_locked(SCRunLoopRef loop, uint64_t key)
 {
     struct tree_node *node = *tree_place(&loop->named, key);
 
@@ -329,14 +329,14 @@ struct source *runloop_find_source_locked(SCRunLoopRef loop, uint64_t key)
 
 /* ---- Members ---------------------------------------------------------------------------------------------------- */
 
-void member_init(struct member *member, const struct member_type *type)
+void reach_member_init(struct member *member, const struct member_type *type)
 {
     list_init(&member->node);
     list_init(&member->queued);
     member->type = type;
 }
 
-bool runloop_add_member(SCRunLoopRef loop, struct member *member)
+bool reach_runloop_add_member(SCRunLoopRef loop, struct member *member)
 {
     bool added;
 
@@ -356,14 +356,14 @@ static void cancel_locked(struct member *member)
     counted_release(&member->counted); /* never the last reference */
 }
 
-void runloop_cancel(SCRunLoopRef loop, struct member *member)
+void reach_runloop_cancel(SCRunLoopRef loop, struct member *member)
 {
     runloop_lock(loop);
     cancel_locked(member);
     runloop_unlock(loop);
 }
 
-void runloop_remove_member(SCRunLoopRef loop, struct member *member)
+void reach_runloop_remove_member(SCRunLoopRef loop, struct member *member)
 {
     bool was_member;
 
@@ -372,7 +372,7 @@ void runloop_remove_member(SCRunLoopRef loop, struct member *member)
     cancel_locked(member);
     list_remove(&member->node);
     if (was_member && list_is_empty(&loop->members))
-        runloop_signal_locked(loop); /* nothing is scheduled any more: SCRunLoopRun must return */
+        reach_runloop_signal_locked(loop); /* nothing is scheduled any more: SCRunLoopRun must return */
     runloop_unlock(loop);
 }
 
@@ -386,14 +386,14 @@ static void add_change_locked(SCRunLoopRef loop, struct member *member)
     loop->announced = false;
 }
 
-void runloop_add_change(SCRunLoopRef loop, struct member *member)
+void reach_runloop_add_change(SCRunLoopRef loop, struct member *member)
 {
     runloop_lock(loop);
     add_change_locked(loop, member);
     runloop_unlock(loop);
 }
 
-bool runloop_add_job(SCRunLoopRef loop, struct member *member)
+bool reach_runloop_add_job(SCRunLoopRef loop, struct member *member)
 {
     bool has_change;
 
@@ -405,19 +405,19 @@ bool runloop_add_job(SCRunLoopRef loop, struct member *member)
         counted_retain(&member->counted);
         list_append(&loop->jobs, &member->queued);
     }
-    runloop_signal_locked(loop);
+    reach_runloop_signal_locked(loop);
     runloop_unlock(loop);
     return !has_change;
 }
 
-struct member *runloop_next_change(SCRunLoopRef loop)
+struct member *reach_runloop_next_change(SCRunLoopRef loop)
 {
     struct list *next;
 
     runloop_lock(loop);
     next = list_pop(&loop->changes);
     if (!loop->fetches && !list_is_empty(&loop->changes))
-        runloop_signal_locked(loop); /* from now on the descriptor is readable until the queue is empty */
+        reach_runloop_signal_locked(loop); /* from now on the descriptor is readable until the queue is empty */
     loop->fetches = true;
     runloop_unlock(loop);
     return next == NULL ? NULL : container_of(next, struct member, queued);

@@ -66,7 +66,7 @@ struct SCRunLoop {
     unsigned depth; /* of nested runs; 0: no thread drives the loop */
     pthread_t driver;
     bool polled;    /* the program has the descriptor; else nobody needs a signal while no thread drives the loop */
-    bool signalled; /* by runloop_signal_locked, and the eventfd was not read since */
+    bool signalled; /* by reach_runloop_signal_locked, and the eventfd was not read since */
     bool fetches;   /* SCRunLoopCopyNextChange was called */
     bool news;      /* a change has come since SCRunLoopPerform last returned; counts until the first fetch */
     bool announced; /* the descriptor was made readable for it */
@@ -75,13 +75,13 @@ struct SCRunLoop {
 };
 
 /* Checks a caller's loop. Returns 0, kSCStatusInvalidArgument, or ECHILD if the process inherited it by fork. */
-int runloop_status(SCRunLoopRef loop);
+int reach_runloop_status(SCRunLoopRef loop);
 
 /* The same; sets SCError(). */
-bool runloop_check(SCRunLoopRef loop);
+bool reach_runloop_check(SCRunLoopRef loop);
 
 /* Whether a mode is one of the two that exist. */
-bool runloop_mode_is_valid(SCRunLoopMode mode);
+bool reach_runloop_mode_is_valid(SCRunLoopMode mode);
 #define RUNLOOP_NO_MODE "mode: neither kSCRunLoopDefaultMode nor kSCRunLoopCommonModes"
 
 static inline void runloop_lock(SCRunLoopRef loop)
@@ -97,22 +97,22 @@ static inline void runloop_unlock(SCRunLoopRef loop)
 /* ---- Sources */
 
 /* Initializes a source that is on no loop. `key`: an address that stands for no other source of the loop. */
-void source_init(struct source *source, uint64_t key);
+void reach_source_init(struct source *source, uint64_t key);
 
 /* Adds a source to the loop, which takes a reference. Returns 0 or an errno. */
-int runloop_add_source_locked(SCRunLoopRef loop, struct source *source);
-void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
+int reach_runloop_add_source_locked(SCRunLoopRef loop, struct source *source);
+void reach_runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
 
 /* A source is about to close its descriptor, or has opened another one. */
-void runloop_unwatch_locked(SCRunLoopRef loop, const struct source *source);
-int runloop_watch_locked(SCRunLoopRef loop, struct source *source);
+void reach_runloop_unwatch_locked(SCRunLoopRef loop, const struct source *source);
+int reach_runloop_watch_locked(SCRunLoopRef loop, struct source *source);
 
 /* Makes a source run in the next pass, or at a time of clock_now (NEVER: not). Does nothing if it is on no loop. */
-void runloop_source_due_locked(SCRunLoopRef loop, struct source *source);
-void runloop_set_deadline_locked(SCRunLoopRef loop, struct source *source, int64_t deadline);
+void reach_runloop_source_due_locked(SCRunLoopRef loop, struct source *source);
+void reach_runloop_set_deadline_locked(SCRunLoopRef loop, struct source *source, int64_t deadline);
 
 /* Returns the source with this key, or NULL. */
-struct source *runloop_find_source_locked(SCRunLoopRef loop, uint64_t key);
+struct source *reach_runloop_find_source_locked(SCRunLoopRef loop, uint64_t key);
 
 /* process_user() when the current pass began, for sources that run. */
 static inline uid_t runloop_user(SCRunLoopRef loop)
@@ -123,36 +123,36 @@ static inline uid_t runloop_user(SCRunLoopRef loop)
 /* ---- Members */
 
 /* Initializes all but `counted`. */
-void member_init(struct member *member, const struct member_type *type);
+void reach_member_init(struct member *member, const struct member_type *type);
 
 /* Returns false if the thread that owns the loop has ended. */
-bool runloop_add_member(SCRunLoopRef loop, struct member *member);
+bool reach_runloop_add_member(SCRunLoopRef loop, struct member *member);
 
 /* Removes a member, if it is one, also from its queue. The caller has another reference to it. */
-void runloop_remove_member(SCRunLoopRef loop, struct member *member);
+void reach_runloop_remove_member(SCRunLoopRef loop, struct member *member);
 
 /* Queues a member's job, which is not queued. If the member's change is, announces that once more instead, and returns
  * false. */
-bool runloop_add_job(SCRunLoopRef loop, struct member *member);
+bool reach_runloop_add_job(SCRunLoopRef loop, struct member *member);
 
 /* Removes a member from its queue, if it is in one. The caller has another reference to it. */
-void runloop_cancel(SCRunLoopRef loop, struct member *member);
+void reach_runloop_cancel(SCRunLoopRef loop, struct member *member);
 
 /* The queue behind SCRunLoopCopyNextChange, for members whose job is not queued. If the change is already queued, this
- * only makes SCRunLoopPerform return once more. The caller of runloop_next_change has the queue's reference. */
-void runloop_add_change(SCRunLoopRef loop, struct member *member);
-struct member *runloop_next_change(SCRunLoopRef loop);
+ * only makes SCRunLoopPerform return once more. The caller of reach_runloop_next_change has the queue's reference. */
+void reach_runloop_add_change(SCRunLoopRef loop, struct member *member);
+struct member *reach_runloop_next_change(SCRunLoopRef loop);
 
 /* ---- For drive.c */
 
 /* Makes the loop's descriptor readable, so that a wait for it ends. Async-signal-safe. */
-void runloop_signal(SCRunLoopRef loop);
+void reach_runloop_signal(SCRunLoopRef loop);
 
 /* The same, unless it is readable already, or the calling thread drives the loop. */
-void runloop_signal_locked(SCRunLoopRef loop);
+void reach_runloop_signal_locked(SCRunLoopRef loop);
 
 /* Sets the timerfd to the nearest deadline of all sources. Returns that deadline if this fails, else NEVER. */
-int64_t runloop_arm_timer_locked(SCRunLoopRef loop);
+int64_t reach_runloop_arm_timer_locked(SCRunLoopRef loop);
 
 /* ---- library_thread.c: the library thread, "reachability". It runs a loop for the targets that are on
  * schedulers. */
@@ -160,12 +160,12 @@ int64_t runloop_arm_timer_locked(SCRunLoopRef loop);
 struct library_thread;
 
 /* Adds a user, and starts the thread if there is none. Returns 0 or an errno. */
-int library_thread_acquire(struct library_thread **ret);
+int reach_library_thread_acquire(struct library_thread **ret);
 
 /* The loop that the thread runs. */
-SCRunLoopRef library_thread_loop(const struct library_thread *thread);
+SCRunLoopRef reach_library_thread_loop(const struct library_thread *thread);
 
 /* Removes a user. After the last one the thread ends by itself; the caller does not wait for it. */
-void library_thread_release(struct library_thread *thread);
+void reach_library_thread_release(struct library_thread *thread);
 
 #endif

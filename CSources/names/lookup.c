@@ -45,7 +45,7 @@ struct lookup {
     char name[];
 };
 
-/* Under process_lock. A process or a child starts with an empty pool: the threads stayed with the parent. */
+/* Under reach_process_lock. A process or a child starts with an empty pool: the threads stayed with the parent. */
 static struct {
     unsigned era;
     bool is_growing; /* a thread is being started */
@@ -58,7 +58,7 @@ static void prepare_pool_locked(void)
     if (pool.era == process_era())
         return;
     memset(&pool, 0, sizeof pool);
-    lookup_queue_init(&pool.queue);
+    reach_lookup_queue_init(&pool.queue);
     pool.era = process_era();
 }
 
@@ -96,7 +96,7 @@ static void remove_from_pool_locked(struct lookup *lookup)
     if (!lookup->overtaken)
         tdelete(lookup, &pool.lookups, compare_lookups);
     lookup->overtaken = true;
-    lookup_queue_remove(&pool.queue, &lookup->turn);
+    reach_lookup_queue_remove(&pool.queue, &lookup->turn);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ static void deliver_result(struct lookup *lookup, const struct lookup_result *re
 {
     struct list *node;
 
-    process_lock();
+    reach_process_lock();
     while ((node = list_pop(&lookup->waiters)) != NULL) {
         struct lookup_waiter *waiter = container_of(node, struct lookup_waiter, node);
         struct counted *owner = waiter->owner;
@@ -113,13 +113,13 @@ static void deliver_result(struct lookup *lookup, const struct lookup_result *re
 
         waiter->lookup = NULL;
         counted_retain(owner);
-        process_unlock();
+        reach_process_unlock();
         waiter->completed(waiter, turn, result);
         counted_release(owner);
-        process_lock();
+        reach_process_lock();
     }
-    process_unlock();
-    netns_release(lookup->netns);
+    reach_process_unlock();
+    reach_netns_release(lookup->netns);
     free(lookup);
 }
 
@@ -128,18 +128,19 @@ static void deliver_result(struct lookup *lookup, const struct lookup_result *re
 /* Returns the next look-up for a thread. NULL: it must end. */
 static struct lookup *begin_next_locked(void)
 {
-    struct lookup_turn *turn = lookup_queue_begin(&pool.queue);
+    struct lookup_turn *turn = reach_lookup_queue_begin(&pool.queue);
     struct lookup *lookup = container_of(turn, struct lookup, turn);
 
     if (turn == NULL)
         return NULL;
     lookup->outdated = lookup->in_pause = false;
-    netns_retain_locked(lookup->netns);
+    reach_netns_retain_locked(lookup->netns);
     return lookup;
 }
 
 /* Begins the thread's next look-up at once: otherwise another thread would be started for it. The one that ended leaves
- * the pool before its result is delivered, so that a later lookup_start begins a new one. Returns the next one. */
+ * the pool before its result is delivered, so that a later reach_lookup_start begins a new one. Returns the next one.
+ * */
 static struct lookup *run_lookup(struct lookup *lookup)
 {
     struct found_address items[RESOLVER_ADDRESSES_LIMIT];
@@ -147,15 +148,15 @@ static struct lookup *run_lookup(struct lookup *lookup)
     const int64_t began = clock_now();
     struct lookup *next;
 
-    if (netns_enter(lookup->netns) == 0)
-        resolver_resolve(lookup->name, lookup->family, &result);
+    if (reach_netns_enter(lookup->netns) == 0)
+        reach_resolver_resolve(lookup->name, lookup->family, &result);
     result.slow = clock_now() - began > SLOW;
-    process_lock();
+    reach_process_lock();
     remove_from_pool_locked(lookup);
     result.outdated = lookup->outdated;
     result.in_pause = lookup->in_pause;
     next = begin_next_locked();
-    process_unlock();
+    reach_process_unlock();
     deliver_result(lookup, &result);
     return next;
 }
@@ -167,11 +168,11 @@ static void *run_thread(void *unused)
     struct lookup *lookup;
 
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
-    resolver_prepare_thread();
-    process_lock();
+    reach_resolver_prepare_thread();
+    reach_process_lock();
     pool.is_growing = false;
     lookup = begin_next_locked();
-    process_unlock();
+    reach_process_unlock();
     for (; lookup != NULL; lookup = run_lookup(lookup))
         (void)add_thread(); /* this one may be stuck for long */
     return unused;
@@ -184,18 +185,18 @@ static int add_thread(void)
     bool is_needed;
     int error;
 
-    process_lock();
-    is_needed = !pool.is_growing && lookup_queue_next(&pool.queue) != NULL;
+    reach_process_lock();
+    is_needed = !pool.is_growing && reach_lookup_queue_next(&pool.queue) != NULL;
     pool.is_growing = pool.is_growing || is_needed;
-    process_unlock();
+    reach_process_unlock();
     if (!is_needed)
         return EINPROGRESS;
-    error = process_start_small_thread(run_thread, NULL);
+    error = reach_process_start_small_thread(run_thread, NULL);
     if (error == 0)
         return 0;
-    process_lock();
+    reach_process_lock();
     pool.is_growing = false;
-    process_unlock();
+    reach_process_unlock();
     return error;
 }
 
@@ -207,22 +208,23 @@ static int join_or_queue(struct lookup *fresh, bool is_doubted, struct lookup_wa
 {
     struct lookup **place, *lookup;
 
-    process_lock();
+    reach_process_lock();
     prepare_pool_locked();
     place = tsearch(fresh, &pool.lookups, compare_lookups);
     lookup = place == NULL ? NULL : *place;
-    if (lookup == fresh && lookup_queue_add(&pool.queue, &fresh->turn, fresh->netns, fresh->name, is_doubted) != 0) {
+    if (lookup == fresh &&
+        reach_lookup_queue_add(&pool.queue, &fresh->turn, fresh->netns, fresh->name, is_doubted) != 0) {
         tdelete(fresh, &pool.lookups, compare_lookups);
         lookup = NULL;
     }
     if (lookup != NULL) {
-        /* While a look-up has no waiter, changes may have passed without a lookup_mark_outdated. */
+        /* While a look-up has no waiter, changes may have passed without a reach_lookup_mark_outdated. */
         if (lookup->turn.running && list_is_empty(&lookup->waiters))
             lookup->outdated = true;
         waiter->lookup = lookup;
         list_append(&lookup->waiters, &waiter->node);
     }
-    process_unlock();
+    reach_process_unlock();
     if (lookup != fresh)
         free(fresh);
     return lookup == NULL ? ENOMEM : 0;
@@ -233,34 +235,35 @@ static bool must_join(const struct lookup_waiter *waiter)
 {
     bool must;
 
-    process_lock();
+    reach_process_lock();
     must = waiter->lookup == NULL || waiter->lookup->overtaken;
-    process_unlock();
+    reach_process_unlock();
     return must;
 }
 
-int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind, struct lookup_waiter *waiter)
+int reach_lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind,
+                       struct lookup_waiter *waiter)
 {
     int error;
 
     if (must_join(waiter)) {
         struct lookup *lookup = lookup_create(netns, name, family, kind);
 
-        lookup_cancel(waiter);
+        reach_lookup_cancel(waiter);
         if (lookup == NULL || join_or_queue(lookup, kind == LOOKUP_DOUBTED, waiter) != 0)
             return ENOMEM;
     }
     error = add_thread();
-    process_lock();
+    reach_process_lock();
     if (waiter->lookup == NULL || pool.queue.count > 0) /* each thread looks into the queue before it ends */
         error = 0;
-    process_unlock();
+    reach_process_unlock();
     return error;
 }
 
-void lookup_mark_outdated(const struct netns *netns, enum lookup_age age)
+void reach_lookup_mark_outdated(const struct netns *netns, enum lookup_age age)
 {
-    process_lock();
+    reach_process_lock();
     prepare_pool_locked();
     list_for_each(node, &pool.queue.running) {
         struct lookup *lookup = container_of(node, struct lookup, turn.node);
@@ -274,15 +277,15 @@ void lookup_mark_outdated(const struct netns *netns, enum lookup_age age)
             lookup->overtaken = true;
         }
     }
-    process_unlock();
+    reach_process_unlock();
 }
 
-void lookup_cancel(struct lookup_waiter *waiter)
+void reach_lookup_cancel(struct lookup_waiter *waiter)
 {
     struct lookup *lookup;
     bool is_last = false;
 
-    process_lock();
+    reach_process_lock();
     waiter->turn++;
     lookup = waiter->lookup;
     waiter->lookup = NULL;
@@ -292,7 +295,7 @@ void lookup_cancel(struct lookup_waiter *waiter)
         if (is_last)
             remove_from_pool_locked(lookup);
     }
-    process_unlock();
+    reach_process_unlock();
     if (is_last)
         free(lookup);
 }

@@ -14,9 +14,9 @@
 
 struct lookup;
 
-/* Waits for the result of look-ups of one name. The caller sets `owner` and `completed` before the first lookup_start,
- * for good. While the waiter waits, the caller holds a reference to the owner: it calls lookup_cancel before it drops
- * the last one. */
+/* Waits for the result of look-ups of one name. The caller sets `owner` and `completed` before the first
+ * reach_lookup_start, for good. While the waiter waits, the caller holds a reference to the owner: it calls
+ * reach_lookup_cancel before it drops the last one. */
 struct lookup_waiter {
     struct list node;
     struct counted *owner; /* retained during `completed` */
@@ -24,7 +24,7 @@ struct lookup_waiter {
      * If the waiter has another turn by now, the result is late and must be dropped. */
     void (*completed)(struct lookup_waiter *waiter, unsigned turn, const struct lookup_result *result);
     struct lookup *lookup; /* NULL: does not wait */
-    unsigned turn;         /* lookup_cancel increments it */
+    unsigned turn;         /* reach_lookup_cancel increments it */
 };
 
 /* Queues a look-up of the name's addresses of one family, or of both (AF_UNSPEC), in the namespace, or joins the one
@@ -32,8 +32,8 @@ struct lookup_waiter {
  * overtaken, this only makes sure that there is a thread. Never waits for the resolver. Returns 0, or an errno if it is
  * not certain that `completed` will be called: there is no memory, or no thread, or (EINPROGRESS) none yet. Then the
  * caller tries again after a while. */
-int lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind,
-                 struct lookup_waiter *waiter);
+int reach_lookup_start(struct netns *netns, const char *name, int family, enum lookup_kind kind,
+                       struct lookup_waiter *waiter);
 
 /* Name servers may return other addresses in the namespace from now on. The results of look-ups under way: */
 enum lookup_age {
@@ -41,9 +41,9 @@ enum lookup_age {
     LOOKUP_OUTDATED,  /* they are repeated when they have ended */
     LOOKUP_OVERTAKEN, /* or at once: nobody joins those under way any more */
 };
-void lookup_mark_outdated(const struct netns *netns, enum lookup_age age);
+void reach_lookup_mark_outdated(const struct netns *netns, enum lookup_age age);
 
 /* Ends the waiter's turn, if it waits. Afterwards `completed` can only be called if that call has begun already. */
-void lookup_cancel(struct lookup_waiter *waiter);
+void reach_lookup_cancel(struct lookup_waiter *waiter);
 
 #endif

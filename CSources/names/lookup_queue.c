@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void lookup_queue_init(struct lookup_queue *queue)
+void reach_lookup_queue_init(struct lookup_queue *queue)
 {
     memset(queue, 0, sizeof *queue);
     list_init(&queue->rings[0]);
@@ -77,8 +77,8 @@ static void update_ring(struct lookup_queue *queue, struct lookup_account *accou
     account->ring = ring;
 }
 
-int lookup_queue_add(struct lookup_queue *queue, struct lookup_turn *turn, const struct netns *netns, const char *name,
-                     bool is_doubted)
+int reach_lookup_queue_add(struct lookup_queue *queue, struct lookup_turn *turn, const struct netns *netns,
+                           const char *name, bool is_doubted)
 {
     turn->account = open_account(queue, netns, name, is_doubted);
     if (turn->account == NULL)
@@ -89,7 +89,7 @@ int lookup_queue_add(struct lookup_queue *queue, struct lookup_turn *turn, const
     return 0;
 }
 
-void lookup_queue_remove(struct lookup_queue *queue, struct lookup_turn *turn)
+void reach_lookup_queue_remove(struct lookup_queue *queue, struct lookup_turn *turn)
 {
     struct lookup_account *account = turn->account;
 
@@ -104,7 +104,7 @@ void lookup_queue_remove(struct lookup_queue *queue, struct lookup_turn *turn)
     free(account);
 }
 
-struct lookup_account *lookup_queue_next(const struct lookup_queue *queue)
+struct lookup_account *reach_lookup_queue_next(const struct lookup_queue *queue)
 {
     for (size_t i = 0; i < 2; i++) {
         list_for_each(node, &queue->rings[i]) {
@@ -117,9 +117,9 @@ struct lookup_account *lookup_queue_next(const struct lookup_queue *queue)
     return NULL;
 }
 
-struct lookup_turn *lookup_queue_begin(struct lookup_queue *queue)
+struct lookup_turn *reach_lookup_queue_begin(struct lookup_queue *queue)
 {
-    struct lookup_account *account = lookup_queue_next(queue);
+    struct lookup_account *account = reach_lookup_queue_next(queue);
     struct lookup_turn *turn;
 
     if (account == NULL)

@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_LOOKUP_QUEUE_H
 #define REACHABILITY_LOOKUP_QUEUE_H
 
-/* Which look-up starts next: the accounts behind the rule in lookup.c. All functions run under process_lock. */
+/* Which look-up starts next: the accounts behind the rule in lookup.c. All functions run under reach_process_lock. */
 
 #include <stdbool.h>
 
@@ -43,19 +43,19 @@ struct lookup_queue {
     unsigned count;       /* of look-ups under way */
 };
 
-void lookup_queue_init(struct lookup_queue *queue);
+void reach_lookup_queue_init(struct lookup_queue *queue);
 
 /* Adds a turn, whose other members the caller has set, to the account of the name's domain. Returns 0 or ENOMEM. */
-int lookup_queue_add(struct lookup_queue *queue, struct lookup_turn *turn, const struct netns *netns, const char *name,
-                     bool is_doubted);
+int reach_lookup_queue_add(struct lookup_queue *queue, struct lookup_turn *turn, const struct netns *netns,
+                           const char *name, bool is_doubted);
 
 /* Removes a turn, whether it runs or not. */
-void lookup_queue_remove(struct lookup_queue *queue, struct lookup_turn *turn);
+void reach_lookup_queue_remove(struct lookup_queue *queue, struct lookup_turn *turn);
 
 /* Returns the account of the next look-up that may start; NULL: there is none. */
-struct lookup_account *lookup_queue_next(const struct lookup_queue *queue);
+struct lookup_account *reach_lookup_queue_next(const struct lookup_queue *queue);
 
 /* Begins that look-up. */
-struct lookup_turn *lookup_queue_begin(struct lookup_queue *queue);
+struct lookup_turn *reach_lookup_queue_begin(struct lookup_queue *queue);
 
 #endif

@@ -21,12 +21,12 @@ static int read_servers(const char *path, struct name_server ret[CONFFILE_SERVER
 {
     char *bytes;
     size_t length;
-    const int error = file_read(path, FILE_LIMIT, &bytes, &length);
+    const int error = reach_file_read(path, FILE_LIMIT, &bytes, &length);
 
     if (error != 0)
         return error == EAGAIN ? kSCStatusReachabilityUnknown : error; /* another process has a lease on it */
     if (bytes != NULL)
-        *ret_count = conffile_servers(bytes, length, ret);
+        *ret_count = reach_conffile_servers(bytes, length, ret);
     free(bytes);
     return 0;
 }
@@ -36,10 +36,10 @@ static bool is_stub(const struct name_server *server)
 {
     static const struct address stubs[] = { { AF_INET, { 127, 0, 0, 53 } }, { AF_INET, { 127, 0, 0, 54 } } };
 
-    return address_equal(&server->address, &stubs[0]) || address_equal(&server->address, &stubs[1]);
+    return reach_address_equal(&server->address, &stubs[0]) || reach_address_equal(&server->address, &stubs[1]);
 }
 
-int name_servers_read(struct name_server ret[CONFFILE_SERVERS], size_t *ret_count)
+int reach_name_servers_read(struct name_server ret[CONFFILE_SERVERS], size_t *ret_count)
 {
     size_t stubs = 0;
     int error;
@@ -53,19 +53,20 @@ int name_servers_read(struct name_server ret[CONFFILE_SERVERS], size_t *ret_coun
     return error;
 }
 
-int name_servers_questions(struct questions **ret)
+int reach_name_servers_questions(struct questions **ret)
 {
     struct name_server servers[CONFFILE_SERVERS];
     struct question items[CONFFILE_SERVERS] = { 0 };
     size_t count, used = 0;
-    const int error = name_servers_read(servers, &count);
+    const int error = reach_name_servers_read(servers, &count);
 
     if (error != 0)
         return error;
     for (size_t i = 0; i < count; i++)
-        if (!address_is_loopback(&servers[i].address)) /* the network does not affect a local one */
-            items[used++] = name_server_question(&servers[i]);
-    *ret = questions_create(items, used > 0 ? used : 1, kSCNetworkReachabilityReasonNone); /* 1: the default path */
+        if (!reach_address_is_loopback(&servers[i].address)) /* the network does not affect a local one */
+            items[used++] = reach_name_server_question(&servers[i]);
+    *ret = reach_questions_create(items, used > 0 ? used : 1,
+                                  kSCNetworkReachabilityReasonNone); /* 1: the default path */
     return *ret == NULL ? ENOMEM : 0;
 }
 #endif

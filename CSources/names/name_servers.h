@@ -16,10 +16,10 @@
 
 /* Reads the name servers. If all are systemd-resolved's stub, and it says which servers it uses, reads those. Returns
  * 0, or an errno: a file could not be read. */
-int name_servers_read(struct name_server ret[CONFFILE_SERVERS], size_t *ret_count);
+int reach_name_servers_read(struct name_server ret[CONFFILE_SERVERS], size_t *ret_count);
 
 /* Gets the questions whether a look-up can reach a server. If the servers are on this machine, and no file says which
  * servers they use in turn, there is one question, about the default path. Returns 0 or an errno, as above. */
-int name_servers_questions(struct questions **ret);
+int reach_name_servers_questions(struct questions **ret);
 
 #endif

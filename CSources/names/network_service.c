@@ -61,11 +61,12 @@ static struct network_service *service_of_watch(struct path_watch *watch)
 
 /* ---- Reports ---------------------------------------------------------------------------------------------------- */
 
-const struct path *network_service_default_path(const struct network_path *network)
+const struct path *reach_network_service_default_path(const struct network_path *network)
 {
     const struct path *ipv4 = &network->paths[NETWORK_IPV4], *ipv6 = &network->paths[NETWORK_IPV6];
 
-    if (!path_is_usable(ipv4) && (path_is_usable(ipv6) || ipv4->reason == kSCNetworkReachabilityReasonNoRoute))
+    if (!reach_path_is_usable(ipv4) &&
+        (reach_path_is_usable(ipv6) || ipv4->reason == kSCNetworkReachabilityReasonNoRoute))
         return ipv6;
     return ipv4;
 }
@@ -83,7 +84,7 @@ static void report(struct network_service *self, int kind, bool to_all, bool cha
     while ((node = list_pop(&self->fresh[kind])) != NULL)
         list_append(&called, node);
     runloop_unlock(self->service.loop);
-    while ((user = service_next_user(&self->service, &called, users)) != NULL) {
+    while ((user = reach_service_next_user(&self->service, &called, users)) != NULL) {
         struct network_user *to = container_of(user, struct network_user, user);
 
         to->report(to, self->current, changed); /* only this thread replaces it */
@@ -106,7 +107,7 @@ static void note_change(struct network_service *self, bool of_files, int64_t now
     pause->edited = pause->edited || of_files;
     pause->last_change = now;
     pause->due = pause->end;
-    lookup_mark_outdated(self->service.netns, LOOKUP_IN_PAUSE);
+    reach_lookup_mark_outdated(self->service.netns, LOOKUP_IN_PAUSE);
 }
 
 /* Starts look-ups of all names, and a pause. */
@@ -116,7 +117,7 @@ static void report_due_changes(struct network_service *self, int64_t now)
 
     if (pause->due > now)
         return;
-    lookup_mark_outdated(self->service.netns, pause->edited ? LOOKUP_OVERTAKEN : LOOKUP_OUTDATED);
+    reach_lookup_mark_outdated(self->service.netns, pause->edited ? LOOKUP_OVERTAKEN : LOOKUP_OUTDATED);
     pause->due = NEVER;
     pause->edited = false;
     pause->end = now + pause->length;
@@ -128,11 +129,11 @@ static void report_due_changes(struct network_service *self, int64_t now)
 static void call_due_users(struct network_service *self, int64_t now)
 {
     runloop_lock(self->service.loop);
-    while (heap_nearest(&self->deadlines) <= now) {
-        struct network_user *user = container_of(heap_first(&self->deadlines), struct network_user, deadline);
+    while (reach_heap_nearest(&self->deadlines) <= now) {
+        struct network_user *user = container_of(reach_heap_first(&self->deadlines), struct network_user, deadline);
         struct counted *owner = user->user.owner;
 
-        heap_set(&self->deadlines, &user->deadline, NEVER);
+        reach_heap_set(&self->deadlines, &user->deadline, NEVER);
         counted_retain(owner);
         runloop_unlock(self->service.loop);
         user->report(user, NULL, false);
@@ -171,12 +172,13 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
     int error;
 
     error = rtnetlink == NULL && with_ways /* no message says which links there are */
-                ? network_path_query(netns, questions, &network)
-                : network_path_find(rtnetlink, netns, cache, questions, with_ways, before, &network, &dependencies);
+                ? reach_network_path_query(netns, questions, &network)
+                : reach_network_path_find(rtnetlink, netns, cache, questions, with_ways, before, &network,
+                                          &dependencies);
     if (error != 0)
         return error;
     network->whole = with_ways;
-    network_path_release(self->evaluated);
+    reach_network_path_release(self->evaluated);
     self->evaluated = network;
     *ret = network->paths[NETWORK_IPV4];
     ret->dependencies = dependencies;
@@ -186,17 +188,18 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
 /* Whether a name can have other addresses now, or be found. Other servers are a change of the files. */
 static bool affects_names(const struct network_path *before, const struct network_path *now)
 {
-    return path_differs(&before->paths[NETWORK_IPV4], &now->paths[NETWORK_IPV4]) ||
-           path_differs(&before->paths[NETWORK_IPV6], &now->paths[NETWORK_IPV6]) ||
-           (network_path_servers_equal(before, now) && path_differs(&before->server_path, &now->server_path));
+    return reach_path_differs(&before->paths[NETWORK_IPV4], &now->paths[NETWORK_IPV4]) ||
+           reach_path_differs(&before->paths[NETWORK_IPV6], &now->paths[NETWORK_IPV6]) ||
+           (reach_network_path_servers_equal(before, now) &&
+            reach_path_differs(&before->server_path, &now->server_path));
 }
 
 static bool network_evaluated(struct path_watch *watch, const struct path *path)
 {
     struct network_service *self = service_of_watch(watch);
     struct network_path *network = self->evaluated, *before = self->current;
-    const struct outcome default_before = path_outcome(network_service_default_path(before));
-    const struct outcome default_now = path_outcome(network_service_default_path(network));
+    const struct outcome default_before = path_outcome(reach_network_service_default_path(before));
+    const struct outcome default_now = path_outcome(reach_network_service_default_path(network));
 
     (void)path;
     self->evaluated = NULL;
@@ -204,15 +207,15 @@ static bool network_evaluated(struct path_watch *watch, const struct path *path)
     self->current = network;
     if (affects_names(before, network)) {
         note_change(self, false, clock_now());
-        runloop_source_due_locked(self->service.loop, &self->service.source);
+        reach_runloop_source_due_locked(self->service.loop, &self->service.source);
     }
     runloop_unlock(self->service.loop);
-    report(self, NAMES, outcome_differs(&default_before, &default_now), false);
+    report(self, NAMES, reach_outcome_differs(&default_before, &default_now), false);
     if (network->whole)
-        report(self, NETWORKS, !network_path_equal(before, network), false);
+        report(self, NETWORKS, !reach_network_path_equal(before, network), false);
     else if (wants_ways(self)) /* a user has joined meanwhile, perhaps with a network path of former users */
-        monitor_evaluate_again(self->service.loop, watch);
-    network_path_release(before);
+        reach_monitor_evaluate_again(self->service.loop, watch);
+    reach_network_path_release(before);
     return true;
 }
 
@@ -222,36 +225,36 @@ static const struct path_watch_type watch_type = { .owner = owner_of_watch,
 
 /* ---- The source ------------------------------------------------------------------------------------------------- */
 
-int network_service_questions(struct questions **ret)
+int reach_network_service_questions(struct questions **ret)
 {
     struct name_server servers[CONFFILE_SERVERS];
     size_t count;
-    const int error = name_servers_read(servers, &count);
+    const int error = reach_name_servers_read(servers, &count);
 
     if (error != 0)
         return error;
-    *ret = network_path_questions(servers, count);
+    *ret = reach_network_path_questions(servers, count);
     return *ret == NULL ? ENOMEM : 0;
 }
 
 /* If the files cannot be read, a later pass tries again; when that succeeds, it counts as a change. */
 static void check_files(struct network_service *self, int64_t now)
 {
-    bool changed = resolver_files_check(&self->files, now);
+    bool changed = reach_resolver_files_check(&self->files, now);
     struct questions *questions;
 
     if (changed || self->servers_unknown) {
-        self->servers_unknown = network_service_questions(&questions) != 0;
+        self->servers_unknown = reach_network_service_questions(&questions) != 0;
         if (!self->servers_unknown) {
-            monitor_set_questions(self->service.loop, &self->watch, questions);
-            questions_release(questions);
+            reach_monitor_set_questions(self->service.loop, &self->watch, questions);
+            reach_questions_release(questions);
             changed = true;
         }
     }
     if (changed)
         note_change(self, true, now);
     else if (self->files.due != NEVER)
-        lookup_mark_outdated(self->service.netns, LOOKUP_IN_PAUSE);
+        reach_lookup_mark_outdated(self->service.netns, LOOKUP_IN_PAUSE);
 }
 
 static void update_deadline(struct network_service *self, int64_t now)
@@ -261,9 +264,9 @@ static void update_deadline(struct network_service *self, int64_t now)
     if (self->servers_unknown || !self->files.is_watched)
         deadline = clock_earlier(deadline, now + FILES_INTERVAL);
     runloop_lock(self->service.loop);
-    deadline = clock_earlier(deadline, heap_nearest(&self->deadlines));
-    runloop_set_deadline_locked(self->service.loop, &self->service.source,
-                                self->files.due != NEVER ? self->files.due : deadline);
+    deadline = clock_earlier(deadline, reach_heap_nearest(&self->deadlines));
+    reach_runloop_set_deadline_locked(self->service.loop, &self->service.source,
+                                      self->files.due != NEVER ? self->files.due : deadline);
     runloop_unlock(self->service.loop);
 }
 
@@ -298,8 +301,8 @@ static int find_first(const struct network_service *self, struct network_path **
     questions = self->watch.questions;
     counted_retain(&questions->counted);
     runloop_unlock(self->service.loop);
-    error = network_path_find(NULL, self->service.netns, &cache, questions, false, NULL, ret, &ignored);
-    questions_release(questions);
+    error = reach_network_path_find(NULL, self->service.netns, &cache, questions, false, NULL, ret, &ignored);
+    reach_questions_release(questions);
     round_cache_end(&cache);
     return error;
 }
@@ -314,30 +317,30 @@ static int network_service_open(struct service *service)
         list_init(&self->users[i]);
     }
     self->pause = (struct change_pause){ .length = PAUSE_FIRST, .due = NEVER };
-    resolver_files_join(&self->files, service->loop, &service->source);
+    reach_resolver_files_join(&self->files, service->loop, &service->source);
     service->source.run = network_service_run;
     self->watch = (struct path_watch){ .type = &watch_type, .extras = QUERY_EXPIRY | QUERY_SOURCE };
-    error = network_service_questions(&self->watch.questions);
+    error = reach_network_service_questions(&self->watch.questions);
     if (error == 0)
         error = find_first(self, &self->current); /* the first round reports later changes */
-    return error == 0 ? monitor_watch(service->loop, service->netns, &self->watch) : error;
+    return error == 0 ? reach_monitor_watch(service->loop, service->netns, &self->watch) : error;
 }
 
 static void network_service_end(struct service *service)
 {
     struct network_service *self = container_of(service, struct network_service, service);
 
-    monitor_unwatch(service->loop, &self->watch);
-    resolver_files_leave(&self->files);
+    reach_monitor_unwatch(service->loop, &self->watch);
+    reach_resolver_files_leave(&self->files);
 }
 
 static void network_service_close(struct service *service)
 {
     struct network_service *self = container_of(service, struct network_service, service);
 
-    questions_release(self->watch.questions);
-    network_path_release(self->evaluated);
-    network_path_release(self->current);
+    reach_questions_release(self->watch.questions);
+    reach_network_path_release(self->evaluated);
+    reach_network_path_release(self->current);
 }
 
 struct joining {
@@ -351,9 +354,9 @@ static int add_user_locked(struct service *service, void *info)
     const struct joining *joining = info;
 
     joining->user->service = self;
-    heap_node_init(&joining->user->deadline);
+    reach_heap_node_init(&joining->user->deadline);
     list_append(&self->fresh[joining->kind], &joining->user->user.node);
-    runloop_source_due_locked(service->loop, &service->source); /* the first report */
+    reach_runloop_source_due_locked(service->loop, &service->source); /* the first report */
     return 0;
 }
 
@@ -366,7 +369,7 @@ static struct service *remove_user_locked(void *info)
         return NULL;
     user->service = NULL;
     list_remove(&user->user.node);
-    heap_set(&self->deadlines, &user->deadline, NEVER);
+    reach_heap_set(&self->deadlines, &user->deadline, NEVER);
     return &self->service;
 }
 
@@ -378,17 +381,18 @@ static const struct service_type network_service_type = { .size = sizeof(struct 
                                                           .end = network_service_end,
                                                           .close = network_service_close };
 
-int network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_user *user, bool is_name)
+int reach_network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_user *user, bool is_name)
 {
-    return service_join(loop, netns, &network_service_type, &(struct joining){ user, is_name ? NAMES : NETWORKS });
+    return reach_service_join(loop, netns, &network_service_type,
+                              &(struct joining){ user, is_name ? NAMES : NETWORKS });
 }
 
-void network_service_leave(SCRunLoopRef loop, struct network_user *user)
+void reach_network_service_leave(SCRunLoopRef loop, struct network_user *user)
 {
-    service_leave(loop, &network_service_type, user);
+    reach_service_leave(loop, &network_service_type, user);
 }
 
-int network_service_first(SCRunLoopRef loop, const struct network_user *user, struct network_path **ret)
+int reach_network_service_first(SCRunLoopRef loop, const struct network_user *user, struct network_path **ret)
 {
     struct network_service *self = user->service;
 
@@ -399,20 +403,20 @@ int network_service_first(SCRunLoopRef loop, const struct network_user *user, st
     runloop_unlock(loop);
     if (*ret != NULL)
         return 0;
-    monitor_evaluate_again(loop, &self->watch);
+    reach_monitor_evaluate_again(loop, &self->watch);
     return find_first(self, ret); /* the last one is that of names, and can be old */
 }
 
-void network_service_set_deadline(SCRunLoopRef loop, struct network_user *user, int64_t deadline)
+void reach_network_service_set_deadline(SCRunLoopRef loop, struct network_user *user, int64_t deadline)
 {
     struct network_service *self;
 
     runloop_lock(loop);
     self = user->service;
     if (self != NULL) {
-        heap_set(&self->deadlines, &user->deadline, deadline);
+        reach_heap_set(&self->deadlines, &user->deadline, deadline);
         if (deadline < self->service.source.timer.deadline)
-            runloop_source_due_locked(loop, &self->service.source);
+            reach_runloop_source_due_locked(loop, &self->service.source);
     }
     runloop_unlock(loop);
 }

@@ -27,25 +27,25 @@ struct network_user {
     void (*report)(struct network_user *user, struct network_path *network, bool changed);
 };
 
-/* From any thread. Adds the user to the loop's service for the namespace, until network_service_leave. Returns 0 or an
- * errno. */
-int network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_user *user, bool is_name);
+/* From any thread. Adds the user to the loop's service for the namespace, until reach_network_service_leave. Returns 0
+ * or an errno. */
+int reach_network_service_join(SCRunLoopRef loop, struct netns *netns, struct network_user *user, bool is_name);
 
 /* Does nothing if the user is in no service. From any thread. */
-void network_service_leave(SCRunLoopRef loop, struct network_user *user);
+void reach_network_service_leave(SCRunLoopRef loop, struct network_user *user);
 
 /* The network path for a network target that has joined, with a reference; some ways may be missing. Does not wait for
  * RTNL. Returns 0 or an errno. */
-int network_service_first(SCRunLoopRef loop, const struct network_user *user, struct network_path **ret);
+int reach_network_service_first(SCRunLoopRef loop, const struct network_user *user, struct network_path **ret);
 
 /* Of a name. From any thread. */
-void network_service_set_deadline(SCRunLoopRef loop, struct network_user *user, int64_t deadline);
+void reach_network_service_set_deadline(SCRunLoopRef loop, struct network_user *user, int64_t deadline);
 
 /* IPv4's path if that is usable, then IPv6's. If neither is, IPv4's reason counts, unless it has no default route. */
-const struct path *network_service_default_path(const struct network_path *network);
+const struct path *reach_network_service_default_path(const struct network_path *network);
 
 /* Reads which name servers there are, and gets the questions about the network path, with a reference. Returns 0 or an
  * errno. */
-int network_service_questions(struct questions **ret);
+int reach_network_service_questions(struct questions **ret);
 
 #endif

@@ -44,8 +44,8 @@ static size_t copy_addresses(const struct addrinfo *list, struct found_address r
         struct found_address *item = &ret[count];
 
         item->scope = 0;
-        item->address = address_from_sockaddr(list->ai_addr, &item->scope);
-        item->address = address_to_connect(&item->address);
+        item->address = reach_address_from_sockaddr(list->ai_addr, &item->scope);
+        item->address = reach_address_to_connect(&item->address);
         count += item->address.family != AF_UNSPEC;
     }
     return count;
@@ -87,7 +87,7 @@ static int resolve_list(const char *name, int family, struct addrinfo **ret)
 #endif
 }
 
-void resolver_resolve(const char *name, int family, struct lookup_result *ret)
+void reach_resolver_resolve(const char *name, int family, struct lookup_result *ret)
 {
     struct addrinfo *list = NULL;
     const int error = resolve_list(name, family, &list);
@@ -104,7 +104,7 @@ void resolver_resolve(const char *name, int family, struct lookup_result *ret)
 /* glibc keeps a thread's name server sockets in that thread's memory. A new thread of a child can get the memory of one
  * of the parent's threads, with these sockets. So it starts from zero. The inherited sockets are not closed: other
  * files may have their numbers by now. */
-void resolver_prepare_thread(void)
+void reach_resolver_prepare_thread(void)
 {
     if (process_era() != 1)
         memset(&_res, 0, sizeof _res);

@@ -32,9 +32,9 @@ struct lookup_result {
 
 /* Resolves a name in the calling thread's namespace, to addresses of one family, or of both (AF_UNSPEC). Can take half
  * a minute. Sets outcome and count, and fills `items`, which has room for RESOLVER_ADDRESSES_LIMIT. */
-void resolver_resolve(const char *name, int family, struct lookup_result *ret);
+void reach_resolver_resolve(const char *name, int family, struct lookup_result *ret);
 
-/* Prepares a thread of the library that is going to call resolver_resolve. */
-void resolver_prepare_thread(void);
+/* Prepares a thread of the library that is going to call reach_resolver_resolve. */
+void reach_resolver_prepare_thread(void);
 
 #endif

@@ -64,7 +64,7 @@ static struct {
 /* In a child, another thread of the parent may have held the lock, and there are no users. */
 static void lock(void)
 {
-    process_lock();
+    reach_process_lock();
     if (state.era != process_era()) {
         pthread_mutex_init(&state.lock, NULL);
         list_init(&state.users);
@@ -72,7 +72,7 @@ static void lock(void)
         state.inotify = NULL;
         state.era = process_era();
     }
-    process_unlock();
+    reach_process_unlock();
     pthread_mutex_lock(&state.lock);
 }
 
@@ -88,7 +88,7 @@ static int add_watch(const char *path, uint32_t events)
 {
     const int watch = inotify_add_watch(state.inotify->fd, path, events);
 
-    state.incomplete = state.incomplete || (watch < 0 && !filestamp_means_absent(errno));
+    state.incomplete = state.incomplete || (watch < 0 && !reach_filestamp_means_absent(errno));
     return watch;
 }
 
@@ -141,7 +141,7 @@ static void open_inotify(void)
 
     if (fresh == NULL)
         return;
-    if (descriptor_adopt(fresh, inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) != 0) {
+    if (reach_descriptor_adopt(fresh, inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) != 0) {
         free(fresh);
         return;
     }
@@ -191,10 +191,10 @@ static bool read_events(void)
 static void look_at(struct watched_file *file, const char *path, int64_t now)
 {
     struct filestamp stamp;
-    const bool is_known = filestamp_read(path, &stamp) == 0, touched = file->touched;
+    const bool is_known = reach_filestamp_read(path, &stamp) == 0, touched = file->touched;
 
     file->touched = false;
-    if (is_known ? filestamp_looks_same(&stamp, &file->stamp) && (!touched || file->stamp.settled) : !touched)
+    if (is_known ? reach_filestamp_looks_same(&stamp, &file->stamp) && (!touched || file->stamp.settled) : !touched)
         return;
     file->changed = true;
     state.changed_at = now;
@@ -214,7 +214,7 @@ static void wake_users(SCRunLoopRef loop)
         if (loop != NULL && user->loop != loop)
             continue;
         runloop_lock(user->loop);
-        runloop_source_due_locked(user->loop, user->source);
+        reach_runloop_source_due_locked(user->loop, user->source);
         runloop_unlock(user->loop);
     }
 }
@@ -255,7 +255,7 @@ static void look(int64_t now)
 
 /* ---- Users ------------------------------------------------------------------------------------------------------ */
 
-void resolver_files_join(struct resolver_files_user *user, SCRunLoopRef loop, struct source *source)
+void reach_resolver_files_join(struct resolver_files_user *user, SCRunLoopRef loop, struct source *source)
 {
     lock();
     open_inotify();
@@ -270,13 +270,13 @@ void resolver_files_join(struct resolver_files_user *user, SCRunLoopRef loop, st
 static void *close_inotify(void *argument)
 {
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
-    descriptor_close(argument);
+    reach_descriptor_close(argument);
     free(argument);
     return NULL;
 }
 
 /* An epoll set has a descriptor once, and the source has removed it: another source of the loop adds it again. */
-void resolver_files_leave(struct resolver_files_user *user)
+void reach_resolver_files_leave(struct resolver_files_user *user)
 {
     struct descriptor *unused = NULL;
 
@@ -288,13 +288,13 @@ void resolver_files_leave(struct resolver_files_user *user)
         state.inotify = NULL;
     }
     pthread_mutex_unlock(&state.lock);
-    if (unused != NULL && process_start_small_thread(close_inotify, unused) != 0) {
-        descriptor_close(unused);
+    if (unused != NULL && reach_process_start_small_thread(close_inotify, unused) != 0) {
+        reach_descriptor_close(unused);
         free(unused);
     }
 }
 
-bool resolver_files_check(struct resolver_files_user *user, int64_t now)
+bool reach_resolver_files_check(struct resolver_files_user *user, int64_t now)
 {
     bool changed;
 
@@ -309,7 +309,7 @@ bool resolver_files_check(struct resolver_files_user *user, int64_t now)
     runloop_lock(user->loop);
     if (!list_is_empty(&user->source->node)) { /* still a source of the loop */
         user->source->descriptor = state.inotify;
-        user->is_watched = runloop_watch_locked(user->loop, user->source) == 0 && user->is_watched;
+        user->is_watched = reach_runloop_watch_locked(user->loop, user->source) == 0 && user->is_watched;
     }
     runloop_unlock(user->loop);
     pthread_mutex_unlock(&state.lock);

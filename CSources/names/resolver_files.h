@@ -16,13 +16,13 @@ struct resolver_files_user {
     int64_t due;      /* as of its last check: a file is being written, and counts then. NEVER: all are whole */
 };
 
-/* Does not fail: inotify instances are scarce. Without one, only resolver_files_check finds changes. The source runs
- * soon afterwards. The loop and the source stay until resolver_files_leave. */
-void resolver_files_join(struct resolver_files_user *user, SCRunLoopRef loop, struct source *source);
-void resolver_files_leave(struct resolver_files_user *user);
+/* Does not fail: inotify instances are scarce. Without one, only reach_resolver_files_check finds changes. The source
+ * runs soon afterwards. The loop and the source stay until reach_resolver_files_leave. */
+void reach_resolver_files_join(struct resolver_files_user *user, SCRunLoopRef loop, struct source *source);
+void reach_resolver_files_leave(struct resolver_files_user *user);
 
 /* For the thread that runs the loop, when the source runs. Returns whether a file has changed since the last check, and
  * all are whole: their writers have closed them, nothing has changed for 100 ms, or the first change is 1 s old. */
-bool resolver_files_check(struct resolver_files_user *user, int64_t now);
+bool reach_resolver_files_check(struct resolver_files_user *user, int64_t now);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct address address_from_sockaddr(const struct sockaddr *sockaddr, uint32_t *ret_scope)
+struct address reach_address_from_sockaddr(const struct sockaddr *sockaddr, uint32_t *ret_scope)
 {
     *ret_scope = 0;
     if (sockaddr->sa_family == AF_INET) {
@@ -31,7 +31,7 @@ struct address address_from_sockaddr(const struct sockaddr *sockaddr, uint32_t *
     return (struct address){ 0 };
 }
 
-void address_to_sockaddr(const struct address *address, uint32_t scope, struct sockaddr_storage *ret)
+void reach_address_to_sockaddr(const struct address *address, uint32_t scope, struct sockaddr_storage *ret)
 {
     memset(ret, 0, sizeof *ret);
     if (address->family == AF_INET) {
@@ -43,13 +43,13 @@ void address_to_sockaddr(const struct address *address, uint32_t scope, struct s
         struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
 
         memcpy(&in6.sin6_addr, address->bytes, 16);
-        if (address_needs_scope(address))
+        if (reach_address_needs_scope(address))
             in6.sin6_scope_id = scope;
         memcpy(ret, &in6, sizeof in6);
     }
 }
 
-socklen_t address_sockaddr_length(int family)
+socklen_t reach_address_sockaddr_length(int family)
 {
     return family == AF_INET    ? (socklen_t)sizeof(struct sockaddr_in)
            : family == AF_INET6 ? (socklen_t)sizeof(struct sockaddr_in6)
@@ -76,7 +76,7 @@ static bool parse_zone(const char *zone, const char **ret_zone, uint32_t *ret_sc
     return true;
 }
 
-bool address_parse(const char *text, struct address *ret, const char **ret_zone, uint32_t *ret_scope)
+bool reach_address_parse(const char *text, struct address *ret, const char **ret_zone, uint32_t *ret_scope)
 {
     char buffer[INET6_ADDRSTRLEN];
     const char *zone = strchr(text, '%');
@@ -102,25 +102,25 @@ bool address_parse(const char *text, struct address *ret, const char **ret_zone,
         return false;
     if (zone != NULL && !parse_zone(zone + 1, ret_zone, &scope))
         return false;
-    *ret = address_from_sockaddr((const struct sockaddr *)&in6, ret_scope);
+    *ret = reach_address_from_sockaddr((const struct sockaddr *)&in6, ret_scope);
     *ret_scope = scope;
     return true;
 }
 
-void address_format(const struct address *address, char text[46])
+void reach_address_format(const struct address *address, char text[46])
 {
     if (address->family == AF_UNSPEC || inet_ntop(address->family, address->bytes, text, 46) == NULL)
         memcpy(text, "none", 5);
 }
 
-bool address_is_unspecified(const struct address *address)
+bool reach_address_is_unspecified(const struct address *address)
 {
     static const uint8_t zero[16];
 
     return address->family != AF_UNSPEC && memcmp(address->bytes, zero, 16) == 0;
 }
 
-bool address_is_loopback(const struct address *address)
+bool reach_address_is_loopback(const struct address *address)
 {
     static const uint8_t one[16] = { [15] = 1 };
 
@@ -128,48 +128,48 @@ bool address_is_loopback(const struct address *address)
                                       : address->family == AF_INET6 && memcmp(address->bytes, one, 16) == 0;
 }
 
-struct address address_to_connect(const struct address *address)
+struct address reach_address_to_connect(const struct address *address)
 {
     static const struct address ipv4 = { AF_INET, { 127, 0, 0, 1 } }, ipv6 = { AF_INET6, { [15] = 1 } };
 
-    if (!address_is_unspecified(address))
+    if (!reach_address_is_unspecified(address))
         return *address;
     return address->family == AF_INET ? ipv4 : ipv6;
 }
 
-bool address_is_link_local(const struct address *address)
+bool reach_address_is_link_local(const struct address *address)
 {
     return address->family == AF_INET6 && address->bytes[0] == 0xfe && (address->bytes[1] & 0xc0) == 0x80;
 }
 
-bool address_needs_scope(const struct address *address)
+bool reach_address_needs_scope(const struct address *address)
 {
     const unsigned multicast_scope = address->bytes[1] & 0x0f;
 
-    return address_is_link_local(address) ||
+    return reach_address_is_link_local(address) ||
            (address->family == AF_INET6 && address->bytes[0] == 0xff && (multicast_scope == 1 || multicast_scope == 2));
 }
 
-bool address_is_on_every_link(const struct address *address)
+bool reach_address_is_on_every_link(const struct address *address)
 {
     static const uint8_t broadcast[4] = { 255, 255, 255, 255 };
 
     return address->family == AF_INET &&
-           (address_is_multicast(address) || memcmp(address->bytes, broadcast, sizeof broadcast) == 0);
+           (reach_address_is_multicast(address) || memcmp(address->bytes, broadcast, sizeof broadcast) == 0);
 }
 
-bool address_is_multicast(const struct address *address)
+bool reach_address_is_multicast(const struct address *address)
 {
     return address->family == AF_INET ? (address->bytes[0] & 0xf0) == 0xe0
                                       : address->family == AF_INET6 && address->bytes[0] == 0xff;
 }
 
-bool address_equal(const struct address *a, const struct address *b)
+bool reach_address_equal(const struct address *a, const struct address *b)
 {
     return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
-bool address_in_prefix(const struct address *address, const struct address *prefix, unsigned length)
+bool reach_address_in_prefix(const struct address *address, const struct address *prefix, unsigned length)
 {
     const unsigned whole = length / 8, rest = length % 8;
 
@@ -180,7 +180,7 @@ bool address_in_prefix(const struct address *address, const struct address *pref
     return rest == 0 || ((address->bytes[whole] ^ prefix->bytes[whole]) >> (8 - rest)) == 0;
 }
 
-struct address address_truncate(const struct address *address, unsigned length)
+struct address reach_address_truncate(const struct address *address, unsigned length)
 {
     struct address first = *address;
 

@@ -58,39 +58,39 @@ static inline size_t address_length(const struct address *address)
 }
 
 /* Converts a socket address. An IPv4-mapped IPv6 address becomes an IPv4 address; other families become AF_UNSPEC. */
-struct address address_from_sockaddr(const struct sockaddr *sockaddr, uint32_t *ret_scope);
+struct address reach_address_from_sockaddr(const struct sockaddr *sockaddr, uint32_t *ret_scope);
 
 /* Converts to a socket address with port 0. AF_UNSPEC gives a zeroed structure. */
-void address_to_sockaddr(const struct address *address, uint32_t scope, struct sockaddr_storage *ret);
+void reach_address_to_sockaddr(const struct address *address, uint32_t scope, struct sockaddr_storage *ret);
 
 /* The length of the socket address of a family; 0 for families other than AF_INET and AF_INET6. */
-socklen_t address_sockaddr_length(int family);
+socklen_t reach_address_sockaddr_length(int family);
 
 /* Parses a text that is an address and nothing else: IPv4 by the rules of inet_aton, IPv6 by those of inet_pton with an
  * optional %zone. A numeric zone goes to *ret_scope; *ret_zone is the place of any other in the text (NULL: there is
  * none). Returns false if the text is not an address. */
-bool address_parse(const char *text, struct address *ret, const char **ret_zone, uint32_t *ret_scope);
+bool reach_address_parse(const char *text, struct address *ret, const char **ret_zone, uint32_t *ret_scope);
 
 /* Writes the address as text, "none" for AF_UNSPEC. */
-void address_format(const struct address *address, char text[46]);
+void reach_address_format(const struct address *address, char text[46]);
 
-bool address_is_unspecified(const struct address *address); /* 0.0.0.0 or :: */
-bool address_is_loopback(const struct address *address);
+bool reach_address_is_unspecified(const struct address *address); /* 0.0.0.0 or :: */
+bool reach_address_is_loopback(const struct address *address);
 
 /* Where connect(2) leads: an unspecified address is this machine, 127.0.0.1 or ::1. For addresses from look-ups and
  * files. From a caller, an unspecified address means the default path. */
-struct address address_to_connect(const struct address *address);
+struct address reach_address_to_connect(const struct address *address);
 
-bool address_is_link_local(const struct address *address);    /* fe80::/10; IPv4 has no scopes */
-bool address_needs_scope(const struct address *address);      /* fe80::/10, ff01::/16, ff02::/16 */
-bool address_is_on_every_link(const struct address *address); /* 224.0.0.0/4, 255.255.255.255 */
-bool address_is_multicast(const struct address *address);
-bool address_equal(const struct address *a, const struct address *b);
+bool reach_address_is_link_local(const struct address *address);    /* fe80::/10; IPv4 has no scopes */
+bool reach_address_needs_scope(const struct address *address);      /* fe80::/10, ff01::/16, ff02::/16 */
+bool reach_address_is_on_every_link(const struct address *address); /* 224.0.0.0/4, 255.255.255.255 */
+bool reach_address_is_multicast(const struct address *address);
+bool reach_address_equal(const struct address *a, const struct address *b);
 
 /* The first address of a prefix: the bits of `address` after the first `length` are 0. */
-struct address address_truncate(const struct address *address, unsigned length);
+struct address reach_address_truncate(const struct address *address, unsigned length);
 
 /* Whether the families are equal, and the first `length` bits too. */
-bool address_in_prefix(const struct address *address, const struct address *prefix, unsigned length);
+bool reach_address_in_prefix(const struct address *address, const struct address *prefix, unsigned length);
 
 #endif

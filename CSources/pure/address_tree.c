@@ -46,7 +46,7 @@ static unsigned first_difference(const struct address_entry *a, const struct add
     return BIT_PLACE + (unsigned)__builtin_ctzll((uintptr_t)a ^ (uintptr_t)b);
 }
 
-void address_tree_add(struct address_tree *tree, struct address_entry *entry)
+void reach_address_tree_add(struct address_tree *tree, struct address_entry *entry)
 {
     struct address_entry **place = &tree->root, *leaf = tree->root;
     unsigned above = 0, bit;
@@ -74,7 +74,7 @@ void address_tree_add(struct address_tree *tree, struct address_entry *entry)
 
 /* Removes the leaf, and the branch above it, which then has one child. If that is another entry's branch, that entry
  * gets the branch of the removed one. */
-void address_tree_remove(struct address_tree *tree, struct address_entry *entry)
+void reach_address_tree_remove(struct address_tree *tree, struct address_entry *entry)
 {
     struct address_entry **place = &tree->root, **place_of_branch = NULL, **place_of_last = NULL, *last;
     unsigned bit = 0;
@@ -122,8 +122,8 @@ static const struct address_entry *any_leaf(const struct address_entry *entry, u
     return entry;
 }
 
-void address_tree_visit(const struct address_tree *tree, const struct address_prefix *prefix,
-                        void (*visit)(void *info, struct address_entry *entry), void *info)
+void reach_address_tree_visit(const struct address_tree *tree, const struct address_prefix *prefix,
+                              void (*visit)(void *info, struct address_entry *entry), void *info)
 {
     struct address_entry *subtree = tree->root;
     unsigned bit = 0;
@@ -134,7 +134,7 @@ void address_tree_visit(const struct address_tree *tree, const struct address_pr
         bit = subtree->bit;
         subtree = subtree->child[address_bit(&prefix->address, bit)];
     }
-    if (address_in_prefix(&any_leaf(subtree, bit)->address, &prefix->address, prefix->length))
+    if (reach_address_in_prefix(&any_leaf(subtree, bit)->address, &prefix->address, prefix->length))
         visit_subtree(subtree, bit, visit, info);
 }
 
@@ -152,7 +152,7 @@ static bool subtree_is_leaf(struct subtree subtree)
     return subtree.entry->bit <= subtree.bit || subtree.entry->bit >= BIT_PLACE;
 }
 
-size_t address_tree_cover(const struct address_tree *tree, struct address_prefix ret[ADDRESS_TREE_PREFIXES])
+size_t reach_address_tree_cover(const struct address_tree *tree, struct address_prefix ret[ADDRESS_TREE_PREFIXES])
 {
     struct subtree subtrees[ADDRESS_TREE_PREFIXES];
     size_t count = 0;

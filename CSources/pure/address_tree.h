@@ -19,17 +19,17 @@ struct address_tree {
     struct address_entry *root; /* NULL: the tree is empty */
 };
 
-void address_tree_add(struct address_tree *tree, struct address_entry *entry);
+void reach_address_tree_add(struct address_tree *tree, struct address_entry *entry);
 
 /* `entry` must be in the tree. */
-void address_tree_remove(struct address_tree *tree, struct address_entry *entry);
+void reach_address_tree_remove(struct address_tree *tree, struct address_entry *entry);
 
 /* Calls `visit` for each entry in a prefix. `visit` must not change the tree. */
-void address_tree_visit(const struct address_tree *tree, const struct address_prefix *prefix,
-                        void (*visit)(void *info, struct address_entry *entry), void *info);
+void reach_address_tree_visit(const struct address_tree *tree, const struct address_prefix *prefix,
+                              void (*visit)(void *info, struct address_entry *entry), void *info);
 
 /* Finds prefixes that have all the addresses of the tree in them: at most ADDRESS_TREE_PREFIXES. Returns how many. */
 enum { ADDRESS_TREE_PREFIXES = 64 };
-size_t address_tree_cover(const struct address_tree *tree, struct address_prefix ret[ADDRESS_TREE_PREFIXES]);
+size_t reach_address_tree_cover(const struct address_tree *tree, struct address_prefix ret[ADDRESS_TREE_PREFIXES]);
 
 #endif

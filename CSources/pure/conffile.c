@@ -62,12 +62,12 @@ static bool parse_server(struct span word, struct name_server *ret)
     memcpy(text, word.start, word.length);
     text[word.length] = '\0';
     memset(ret, 0, sizeof *ret);
-    if (!address_parse(text, &ret->address, &zone, &ret->scope))
+    if (!reach_address_parse(text, &ret->address, &zone, &ret->scope))
         return false;
-    ret->address = address_to_connect(&ret->address);
+    ret->address = reach_address_to_connect(&ret->address);
     if (zone != NULL && strlen(zone) < sizeof ret->zone) /* the resolver does not know a longer one */
         memcpy(ret->zone, zone, strlen(zone));
-    if (!address_needs_scope(&ret->address)) { /* a zone means nothing for other addresses */
+    if (!reach_address_needs_scope(&ret->address)) { /* a zone means nothing for other addresses */
         ret->zone[0] = '\0';
         ret->scope = 0;
     }
@@ -75,7 +75,7 @@ static bool parse_server(struct span word, struct name_server *ret)
 }
 
 /* glibc wants the keyword in lower case, at the start of the line. */
-size_t conffile_servers(const char *text, size_t length, struct name_server ret[CONFFILE_SERVERS])
+size_t reach_conffile_servers(const char *text, size_t length, struct name_server ret[CONFFILE_SERVERS])
 {
     static const char keyword[] = "nameserver";
     struct span rest = { text, length }, line, word;
@@ -88,7 +88,7 @@ size_t conffile_servers(const char *text, size_t length, struct name_server ret[
     return count;
 }
 
-struct question name_server_question(const struct name_server *server)
+struct question reach_name_server_question(const struct name_server *server)
 {
     return (struct question){ .destination = server->address,
                               .scope = server->scope,

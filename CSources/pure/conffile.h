@@ -15,9 +15,9 @@ struct name_server {
 };
 
 /* Reads the name servers from the text of resolv.conf, in order. Returns their number. */
-size_t conffile_servers(const char *text, size_t length, struct name_server ret[CONFFILE_SERVERS]);
+size_t reach_conffile_servers(const char *text, size_t length, struct name_server ret[CONFFILE_SERVERS]);
 
 /* The question about the resolver's packets to a server. Rules can select them: they are UDP, for port 53. */
-struct question name_server_question(const struct name_server *server);
+struct question reach_name_server_question(const struct name_server *server);
 
 #endif

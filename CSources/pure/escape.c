@@ -31,7 +31,7 @@ static size_t utf8_length(const unsigned char *text)
     return length;
 }
 
-bool escape_next(const char **text, char ret[ESCAPE_SIZE])
+bool reach_escape_next(const char **text, char ret[ESCAPE_SIZE])
 {
     static const char escaped[] = "\n\r\t\\", letters[] = "nrt\\";
     const unsigned char *bytes = (const unsigned char *)*text;

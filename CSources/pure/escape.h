@@ -10,6 +10,6 @@
 
 /* Reads the next character of UTF-8 text: *text moves behind it. Writes it to `ret`, escaped as in C if it is a control
  * character (C0, DEL, C1), a byte that is not UTF-8, or a backslash. Returns false at the end of the text. */
-bool escape_next(const char **text, char ret[ESCAPE_SIZE]);
+bool reach_escape_next(const char **text, char ret[ESCAPE_SIZE]);
 
 #endif

@@ -25,18 +25,18 @@ static const char *const carried_kinds[] = { "vlan", "macvlan", "macvtap", "ipvl
 
 static const char *const cable_kinds[] = { "veth", "netkit", "macvlan", "macvtap", "ipvlan", "ipvtap" };
 
-bool link_kind_is_cable(const char *kind)
+bool reach_link_kind_is_cable(const char *kind)
 {
     return TEXT_IS_ONE_OF(kind, cable_kinds);
 }
 
-bool link_is_cable(const struct link *link)
+bool reach_link_is_cable(const struct link *link)
 {
     return link->type == kSCNetworkReachabilityInterfaceTypeVirtual &&
-           (link->device == DEVICE_CABLE || link_kind_is_cable(link->kind));
+           (link->device == DEVICE_CABLE || reach_link_kind_is_cable(link->kind));
 }
 
-bool link_is_carried(const struct link *link)
+bool reach_link_is_carried(const struct link *link)
 {
     return TEXT_IS_ONE_OF(link->kind, carried_kinds);
 }
@@ -44,23 +44,24 @@ bool link_is_carried(const struct link *link)
 /* Whether flags and kind are enough to know the type. */
 static bool kind_decides_type(const struct link *link)
 {
-    return link_is_loopback(link) || (link->complete && link->kind[0] != '\0' && !link_is_carried(link));
+    return reach_link_is_loopback(link) || (link->complete && link->kind[0] != '\0' && !reach_link_is_carried(link));
 }
 
-bool link_flags_are_known(const struct link *link)
+bool reach_link_flags_are_known(const struct link *link)
 {
     return link->learned || link->device > DEVICE_NOT_IN_SYSFS || kind_decides_type(link);
 }
 
 /* For a virtual device, the kind decides the type. */
-bool link_type_is_known(const struct link *link)
+bool reach_link_type_is_known(const struct link *link)
 {
     if (link->learned || link->device > DEVICE_VIRTUAL)
         return true;
-    return kind_decides_type(link) || (link->device == DEVICE_VIRTUAL && link->complete && !link_is_carried(link));
+    return kind_decides_type(link) ||
+           (link->device == DEVICE_VIRTUAL && link->complete && !reach_link_is_carried(link));
 }
 
-bool link_choose(struct link_choice *choice, bool running, enum device device)
+bool reach_link_choose(struct link_choice *choice, bool running, enum device device)
 {
     const bool is_better = running == choice->running ? device > choice->device : running;
 
@@ -69,16 +70,16 @@ bool link_choose(struct link_choice *choice, bool running, enum device device)
     return is_better;
 }
 
-bool link_is_best(const struct link_choice *choice)
+bool reach_link_is_best(const struct link_choice *choice)
 {
     return choice->running && choice->device == DEVICE_PHYSICAL;
 }
 
-void link_set_type(struct link *link)
+void reach_link_set_type(struct link *link)
 {
     if (link->learned)
         return;
-    if (link_is_loopback(link)) {
+    if (reach_link_is_loopback(link)) {
         link->type = kSCNetworkReachabilityInterfaceTypeLoopback;
     } else if (link->device == DEVICE_CELLULAR || TEXT_IS_ONE_OF(link->kind, cellular_kinds)) {
         link->type = kSCNetworkReachabilityInterfaceTypeCellular;
@@ -109,14 +110,14 @@ void link_set_type(struct link *link)
     }
 }
 
-void link_forget_device(struct link *link)
+void reach_link_forget_device(struct link *link)
 {
     link->device = DEVICE_UNKNOWN;
     link->carried = link->learned = false;
-    link_set_type(link);
+    reach_link_set_type(link);
 }
 
-void link_apply(struct link *link, const struct message_link *news)
+void reach_link_apply(struct link *link, const struct message_link *news)
 {
     /* Wi-Fi drivers send partial messages. A whole message always has a name and an MTU; only there, an absent kind
      * means that the link has no kind. */
@@ -142,32 +143,32 @@ void link_apply(struct link *link, const struct message_link *news)
     if (is_whole)
         link->master = news->master;
     if (renamed || kind_changed)
-        link_forget_device(link);
+        reach_link_forget_device(link);
 }
 
-bool link_is_loopback(const struct link *link)
+bool reach_link_is_loopback(const struct link *link)
 {
     return (link->flags & IFF_LOOPBACK) != 0;
 }
 
-bool link_is_up(const struct link *link)
+bool reach_link_is_up(const struct link *link)
 {
     return (link->flags & IFF_UP) != 0;
 }
 
-bool link_is_running(const struct link *link)
+bool reach_link_is_running(const struct link *link)
 {
     return (link->flags & IFF_RUNNING) != 0;
 }
 
-bool link_is_usable(const struct link *link)
+bool reach_link_is_usable(const struct link *link)
 {
-    return link_is_up(link) && link_is_running(link);
+    return reach_link_is_up(link) && reach_link_is_running(link);
 }
 
 /* The flag is not enough: xfrm links never have it. The hardware type is used, not the kind, because the SIOCGIF...
  * ioctls do not return a kind. GRE is not in the list: it has the flag if it has a remote, else it is a network. */
-bool link_is_point_to_point(const struct link *link)
+bool reach_link_is_point_to_point(const struct link *link)
 {
     if ((link->flags & IFF_POINTOPOINT) != 0)
         return true;
@@ -184,7 +185,7 @@ bool link_is_point_to_point(const struct link *link)
     }
 }
 
-bool link_is_wireguard(const struct link *link)
+bool reach_link_is_wireguard(const struct link *link)
 {
     return memcmp(link->kind, "wireguard", sizeof "wireguard") == 0; /* the compiler inlines it, unlike strcmp */
 }
@@ -212,7 +213,7 @@ static bool place_has_index(const struct link_table *links, size_t place, uint32
     return place < links->count && links->items[place].index == index;
 }
 
-void link_table_clear(struct link_table *links)
+void reach_link_table_clear(struct link_table *links)
 {
     const unsigned version = links->version + 1;
 
@@ -221,23 +222,23 @@ void link_table_clear(struct link_table *links)
     links->version = version;
 }
 
-const struct link *link_table_find(const struct link_table *links, uint32_t index)
+const struct link *reach_link_table_find(const struct link_table *links, uint32_t index)
 {
     const size_t place = place_of_index(links, index);
 
     return place_has_index(links, place, index) ? &links->items[place] : NULL;
 }
 
-const struct link *link_table_find_local(const struct link_table *links)
+const struct link *reach_link_table_find_local(const struct link_table *links)
 {
     const struct link *best = NULL;
     int best_rank = 0;
 
     for (size_t i = 0; i < links->count; i++) {
         const struct link *link = &links->items[i];
-        const int rank = link_is_usable(link) ? 3 : link_is_up(link) ? 2 : 1;
+        const int rank = reach_link_is_usable(link) ? 3 : reach_link_is_up(link) ? 2 : 1;
 
-        if (rank <= best_rank || link_is_loopback(link) || link_is_point_to_point(link))
+        if (rank <= best_rank || reach_link_is_loopback(link) || reach_link_is_point_to_point(link))
             continue;
         best = link;
         best_rank = rank;
@@ -251,11 +252,11 @@ static void forget_carried_devices(struct link_table *links)
         return;
     for (size_t i = 0; i < links->count; i++)
         if (links->items[i].carried)
-            link_forget_device(&links->items[i]);
+            reach_link_forget_device(&links->items[i]);
     links->any_carried = false;
 }
 
-int link_table_put(struct link_table *links, const struct link *link)
+int reach_link_table_put(struct link_table *links, const struct link *link)
 {
     const size_t place = place_of_index(links, link->index);
 
@@ -273,14 +274,14 @@ int link_table_put(struct link_table *links, const struct link *link)
         links->count++;
     }
     links->items[place] = *link;
-    link_set_type(&links->items[place]);
+    reach_link_set_type(&links->items[place]);
     links->any_carried = links->any_carried || link->carried;
     return 0;
 }
 
-void link_table_learn(struct link_table *links, const struct link *found, unsigned version)
+void reach_link_table_learn(struct link_table *links, const struct link *found, unsigned version)
 {
-    const struct link *known = link_table_find(links, found->index);
+    const struct link *known = reach_link_table_find(links, found->index);
     struct link learned = *found;
 
     if (links->version != version || known == NULL)
@@ -291,10 +292,10 @@ void link_table_learn(struct link_table *links, const struct link *found, unsign
     learned.changed = known->changed;
     learned.hardware = known->hardware;
     memcpy(learned.name, known->name, sizeof learned.name);
-    (void)link_table_put(links, &learned); /* does not fail: the link is in the table */
+    (void)reach_link_table_put(links, &learned); /* does not fail: the link is in the table */
 }
 
-bool link_table_take_devices(struct link_table *links, const struct link_table *other, bool takes)
+bool reach_link_table_take_devices(struct link_table *links, const struct link_table *other, bool takes)
 {
     bool found = false;
 
@@ -314,12 +315,12 @@ bool link_table_take_devices(struct link_table *links, const struct link_table *
         if (!takes)
             break;
         link->device = known->device;
-        link_set_type(link);
+        reach_link_set_type(link);
     }
     return found;
 }
 
-void link_table_note_change(struct link_table *links, uint32_t index, int64_t now)
+void reach_link_table_note_change(struct link_table *links, uint32_t index, int64_t now)
 {
     const size_t place = place_of_index(links, index);
 
@@ -327,7 +328,7 @@ void link_table_note_change(struct link_table *links, uint32_t index, int64_t no
         links->items[place].changed = now;
 }
 
-void link_table_give_up(struct link_table *links, uint32_t index)
+void reach_link_table_give_up(struct link_table *links, uint32_t index)
 {
     const size_t place = place_of_index(links, index);
 
@@ -338,12 +339,12 @@ void link_table_give_up(struct link_table *links, uint32_t index)
 /* Whether the change of this link can change the device of a link on top of it. */
 static bool changes_carried_devices(const struct link *before, const struct link *now)
 {
-    return !before->complete || link_is_running(before) != link_is_running(now) || before->master != now->master ||
-           before->active != now->active || strcmp(before->name, now->name) != 0 ||
+    return !before->complete || reach_link_is_running(before) != reach_link_is_running(now) ||
+           before->master != now->master || before->active != now->active || strcmp(before->name, now->name) != 0 ||
            strcmp(before->kind, now->kind) != 0;
 }
 
-int link_table_apply(struct link_table *links, const struct message *message)
+int reach_link_table_apply(struct link_table *links, const struct message *message)
 {
     const struct message_link *news = &message->link;
     const struct link *known;
@@ -363,12 +364,12 @@ int link_table_apply(struct link_table *links, const struct message *message)
     }
     if (known != NULL)
         link = *known;
-    link_apply(&link, news);
+    reach_link_apply(&link, news);
     if (known == NULL || changes_carried_devices(known, &link)) {
         forget_carried_devices(links);
         if (link.carried)
-            link_forget_device(&link);
+            reach_link_forget_device(&link);
     }
-    return link_table_put(links, &link);
+    return reach_link_table_put(links, &link);
 }
 #endif

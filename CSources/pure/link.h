@@ -28,33 +28,33 @@ struct link {
     struct tunnel tunnel;
     enum device device;
     bool carried;    /* `device` is that of another link, so a change of that link can change it */
-    bool learned;    /* kernel/device.h set `type`. In what link_type_query returns: and nothing was refused */
+    bool learned;    /* kernel/device.h set `type`. In what reach_link_type_query returns: and nothing was refused */
     int64_t changed; /* clock_now when the last message about it, or its addresses, was read */
 
     SCNetworkReachabilityInterfaceType type; /* follows from the fields above, unless `learned` */
 };
 
 /* Applies an RTM_NEWLINK of this link. */
-void link_apply(struct link *link, const struct message_link *news);
+void reach_link_apply(struct link *link, const struct message_link *news);
 
 /* Sets `type` from the other fields, unless it was learned. */
-void link_set_type(struct link *link);
+void reach_link_set_type(struct link *link);
 
 /* Forgets the device, and the type that was learned. */
-void link_forget_device(struct link *link);
+void reach_link_forget_device(struct link *link);
 
 /* Whether enough is known for the flags of a path over this link, and for its type. */
-bool link_flags_are_known(const struct link *link);
-bool link_type_is_known(const struct link *link);
+bool reach_link_flags_are_known(const struct link *link);
+bool reach_link_type_is_known(const struct link *link);
 
 /* Whether the link leads out of a container or a virtual machine, or is carried by such a link. Its type is Virtual. */
-bool link_is_cable(const struct link *link);
+bool reach_link_is_cable(const struct link *link);
 
 /* Whether links of this kind do so, also if the link below is in another network namespace. */
-bool link_kind_is_cable(const char *kind);
+bool reach_link_kind_is_cable(const char *kind);
 
 /* Whether the link below, or a port, decides what this link is (VLAN, bond, bridge...). */
-bool link_is_carried(const struct link *link);
+bool reach_link_is_carried(const struct link *link);
 
 #define LINK_LOOPBACK_INDEX 1 /* of lo, in every network namespace */
 
@@ -68,17 +68,17 @@ struct link_choice {
 };
 
 /* Makes this link the choice if it is better than the choice so far. Returns whether it is. */
-bool link_choose(struct link_choice *choice, bool running, enum device device);
+bool reach_link_choose(struct link_choice *choice, bool running, enum device device);
 
 /* Whether no other link can be better. */
-bool link_is_best(const struct link_choice *choice);
+bool reach_link_is_best(const struct link_choice *choice);
 
-bool link_is_loopback(const struct link *link);
-bool link_is_up(const struct link *link);      /* administratively */
-bool link_is_running(const struct link *link); /* has a carrier and is operational */
-bool link_is_usable(const struct link *link);  /* both */
-bool link_is_point_to_point(const struct link *link);
-bool link_is_wireguard(const struct link *link);
+bool reach_link_is_loopback(const struct link *link);
+bool reach_link_is_up(const struct link *link);      /* administratively */
+bool reach_link_is_running(const struct link *link); /* has a carrier and is operational */
+bool reach_link_is_usable(const struct link *link);  /* both */
+bool reach_link_is_point_to_point(const struct link *link);
+bool reach_link_is_wireguard(const struct link *link);
 
 /* ---- The links of one network namespace: tens of entries. The caller applies the kernel's messages. */
 
@@ -91,34 +91,34 @@ struct link_table {
 
 #define LINK_TABLE_EMPTY ((struct link_table){ 0 })
 
-void link_table_clear(struct link_table *links);
+void reach_link_table_clear(struct link_table *links);
 
 /* Adds a link, or replaces the link with its index, and sets its type. Returns 0 or ENOMEM. */
-int link_table_put(struct link_table *links, const struct link *link);
+int reach_link_table_put(struct link_table *links, const struct link *link);
 
 /* Applies a MESSAGE_LINK or MESSAGE_LINK_GONE. Returns 0 or ENOMEM. */
-int link_table_apply(struct link_table *links, const struct message *message);
+int reach_link_table_apply(struct link_table *links, const struct message *message);
 
 /* Takes the devices of links that another table of the same namespace knows, and this one does not. `takes` false: only
  * looks. Returns whether there are such. */
-bool link_table_take_devices(struct link_table *links, const struct link_table *other, bool takes);
+bool reach_link_table_take_devices(struct link_table *links, const struct link_table *other, bool takes);
 
 /* Notes when the last message about a link was read. */
-void link_table_note_change(struct link_table *links, uint32_t index, int64_t now);
+void reach_link_table_note_change(struct link_table *links, uint32_t index, int64_t now);
 
 /* Returns the link, valid until the table changes, or NULL. */
-const struct link *link_table_find(const struct link_table *links, uint32_t index);
+const struct link *reach_link_table_find(const struct link_table *links, uint32_t index);
 
 /* The link to the local network: neither loopback nor point-to-point. The best link counts: a usable link, then one
  * without a carrier, then one that is down. If several are equal, the lowest index counts. NULL: there is none. Valid
  * until the table changes. */
-const struct link *link_table_find_local(const struct link_table *links);
+const struct link *reach_link_table_find_local(const struct link_table *links);
 
 /* Stores what kernel/device.h found out about a link. Does nothing if a message was applied since the caller read
  * `version`. Flags, MTU and name stay as they are: messages are newer. */
-void link_table_learn(struct link_table *links, const struct link *found, unsigned version);
+void reach_link_table_learn(struct link_table *links, const struct link *found, unsigned version);
 
 /* Notes that nothing more can be found out about this link. Its hardware type and kind then decide its type. */
-void link_table_give_up(struct link_table *links, uint32_t index);
+void reach_link_table_give_up(struct link_table *links, uint32_t index);
 
 #endif

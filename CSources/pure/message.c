@@ -68,7 +68,7 @@ static struct address tunnel_end(const struct attribute *data, uint16_t ipv4, ui
     struct address end;
 
     if (!attribute_any_address(&data[ipv6 != 0 && data[ipv6].payload != NULL ? ipv6 : ipv4], &end) ||
-        address_is_unspecified(&end))
+        reach_address_is_unspecified(&end))
         return (struct address){ 0 };
     return end;
 }
@@ -85,12 +85,12 @@ static void parse_tunnel(const struct attribute *data, const char *kind, struct 
         ret->local = tunnel_end(data, layout->local, layout->local6);
         ret->remote = tunnel_end(data, layout->remote, layout->remote6);
         /* A multicast group receives only packets for unknown hosts. The other packets go to other addresses. */
-        if (address_is_multicast(&ret->remote))
+        if (reach_address_is_multicast(&ret->remote))
             *ret = (struct tunnel){ 0 };
     }
 }
 
-void message_parse_linkinfo(const struct attribute *nest, struct linkinfo *ret)
+void reach_message_parse_linkinfo(const struct attribute *nest, struct linkinfo *ret)
 {
     struct attribute info[IFLA_INFO_DATA + 1], data[LAST_DATA + 1];
 
@@ -131,7 +131,7 @@ static void parse_link_message(const struct nlmsghdr *header, struct message *re
                                    .master = attribute_number(&all[IFLA_MASTER]) };
     link->has_name = attribute_name(&all[IFLA_IFNAME], link->name);
     link->has_mtu = attribute_u32(&all[IFLA_MTU], &link->mtu);
-    message_parse_linkinfo(&all[IFLA_LINKINFO], &link->info);
+    reach_message_parse_linkinfo(&all[IFLA_LINKINFO], &link->info);
     /* The lower link is in another network namespace, so its index and the tunnel's addresses mean nothing here. */
     if (all[IFLA_LINK_NETNSID].payload != NULL) {
         link->lower = 0;
@@ -197,7 +197,7 @@ static void parse_route_message(const struct nlmsghdr *header, struct message *r
     route->table = info->rtm_table;
     route->gone = header->nlmsg_type == RTM_DELROUTE;
     route->replaces = (header->nlmsg_flags & NLM_F_REPLACE) != 0;
-    route_parse_attributes(attribute_walk_message(header, sizeof *info), route);
+    reach_route_parse_attributes(attribute_walk_message(header, sizeof *info), route);
 }
 
 static void parse_neighbour_message(const struct nlmsghdr *header, struct message *ret)
@@ -231,7 +231,7 @@ static void parse_nexthop_message(const struct nlmsghdr *header, struct message 
 }
 
 /* Both start with a negative errno, except that NLMSG_DONE of old kernels can be empty. */
-int message_error(const struct nlmsghdr *header)
+int reach_message_error(const struct nlmsghdr *header)
 {
     int error;
 
@@ -241,7 +241,7 @@ int message_error(const struct nlmsghdr *header)
     return error < 0 && error > -4096 ? -error : 0;
 }
 
-size_t message_step(const void *bytes, size_t length)
+size_t reach_message_step(const void *bytes, size_t length)
 {
     const struct nlmsghdr *header = bytes;
     size_t step;
@@ -252,10 +252,10 @@ size_t message_step(const void *bytes, size_t length)
     return step < length ? step : length;
 }
 
-size_t message_parse(const void *bytes, size_t length, struct message *ret)
+size_t reach_message_parse(const void *bytes, size_t length, struct message *ret)
 {
     const struct nlmsghdr *header = bytes;
-    const size_t step = message_step(bytes, length);
+    const size_t step = reach_message_step(bytes, length);
 
     ret->kind = MESSAGE_OTHER;
     ret->sequence = 0;
@@ -287,7 +287,7 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
     case NLMSG_ERROR:
         if (message_has(header, sizeof ret->error)) {
             ret->kind = MESSAGE_ERROR;
-            ret->error = message_error(header);
+            ret->error = reach_message_error(header);
         }
         break;
     case RTM_NEWRULE:
@@ -343,7 +343,8 @@ static void put_flow(struct nlmsghdr *header, uint8_t family, const struct flow 
         put_short(header, RTA_DPORT, &remote_port, sizeof remote_port);
 }
 
-size_t message_put_route_query(void *buffer, uint32_t sequence, uint32_t user, const struct route_request *request)
+size_t reach_message_put_route_query(void *buffer, uint32_t sequence, uint32_t user,
+                                     const struct route_request *request)
 {
     struct nlmsghdr *header = put_request_header(buffer, RTM_GETROUTE, 0, sequence);
     struct rtmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
@@ -385,14 +386,14 @@ static struct nlmsghdr *put_link_request(void *buffer, uint16_t flags, uint32_t 
     return header;
 }
 
-size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index)
+size_t reach_message_put_link_query(void *buffer, uint32_t sequence, uint32_t index)
 {
     return put_link_request(buffer, 0, sequence, index)->nlmsg_len;
 }
 
 /* The statistics of a link that cannot exist. The reply, ENODEV, comes once the RTNL lock was free. Linux 6.18 and
  * earlier wait for a query of such a link, too; 7.3 does not. */
-size_t message_put_barrier(void *buffer, uint32_t sequence)
+size_t reach_message_put_barrier(void *buffer, uint32_t sequence)
 {
     struct nlmsghdr *header = put_request_header(buffer, RTM_GETSTATS, 0, sequence);
     struct if_stats_msg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
@@ -403,7 +404,7 @@ size_t message_put_barrier(void *buffer, uint32_t sequence)
     return header->nlmsg_len;
 }
 
-size_t message_put_link_dump(void *buffer, uint32_t master)
+size_t reach_message_put_link_dump(void *buffer, uint32_t master)
 {
     struct nlmsghdr *header = put_link_request(buffer, NLM_F_DUMP, 0, 0);
 
@@ -412,7 +413,7 @@ size_t message_put_link_dump(void *buffer, uint32_t master)
     return header->nlmsg_len;
 }
 
-size_t message_put_kind_dump(void *buffer, const char *kind)
+size_t reach_message_put_kind_dump(void *buffer, const char *kind)
 {
     struct nlmsghdr *header = put_link_request(buffer, NLM_F_DUMP, 0, 0);
     struct nlattr *nest = mnl_attr_nest_start(header, IFLA_LINKINFO);
@@ -424,7 +425,7 @@ size_t message_put_kind_dump(void *buffer, const char *kind)
     return header->nlmsg_len;
 }
 
-size_t message_put_neighbour_query(void *buffer, uint32_t index, const struct address *address)
+size_t reach_message_put_neighbour_query(void *buffer, uint32_t index, const struct address *address)
 {
     struct nlmsghdr *header = put_request_header(buffer, RTM_GETNEIGH, 0, 0);
     struct ndmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
@@ -435,7 +436,7 @@ size_t message_put_neighbour_query(void *buffer, uint32_t index, const struct ad
     return header->nlmsg_len;
 }
 
-size_t message_put_dump(void *buffer, uint16_t type, uint8_t family)
+size_t reach_message_put_dump(void *buffer, uint16_t type, uint8_t family)
 {
     struct nlmsghdr *header = put_request_header(buffer, type, NLM_F_DUMP, 0);
     const size_t own = type == RTM_GETNEXTHOP ? sizeof(struct nhmsg) : sizeof(struct rtmsg); /* that of the others */
@@ -444,11 +445,11 @@ size_t message_put_dump(void *buffer, uint16_t type, uint8_t family)
     return header->nlmsg_len;
 }
 
-size_t message_put_table_dump(void *buffer, uint8_t family, uint32_t table)
+size_t reach_message_put_table_dump(void *buffer, uint8_t family, uint32_t table)
 {
     struct nlmsghdr *header = buffer;
 
-    (void)message_put_dump(buffer, RTM_GETROUTE, family);
+    (void)reach_message_put_dump(buffer, RTM_GETROUTE, family);
     mnl_attr_put_u32(header, RTA_TABLE, table);
     return header->nlmsg_len;
 }

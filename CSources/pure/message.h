@@ -84,17 +84,17 @@ struct message {
 };
 
 /* Returns the distance from the message at the start of `bytes` to the next one; 0: there is no whole message. */
-size_t message_step(const void *bytes, size_t length);
+size_t reach_message_step(const void *bytes, size_t length);
 
 /* Parses the message at the start of `bytes`. Returns the distance to the next message; 0: there is no whole message.
  * *ret keeps pointers into `bytes`. */
-size_t message_parse(const void *bytes, size_t length, struct message *ret);
+size_t reach_message_parse(const void *bytes, size_t length, struct message *ret);
 
 /* Parses IFLA_LINKINFO. */
-void message_parse_linkinfo(const struct attribute *nest, struct linkinfo *ret);
+void reach_message_parse_linkinfo(const struct attribute *nest, struct linkinfo *ret);
 
 /* The errno in an NLMSG_ERROR or NLMSG_DONE, or 0. EBADMSG: the message is too short. */
-int message_error(const struct nlmsghdr *header);
+int reach_message_error(const struct nlmsghdr *header);
 
 #define MESSAGE_REQUEST_SIZE 128 /* bytes; every request fits */
 
@@ -102,21 +102,22 @@ int message_error(const struct nlmsghdr *header);
 
 /* Each writes one request to `buffer` (MESSAGE_REQUEST_SIZE bytes, aligned as nlmsghdr) and returns its length. `user`:
  * for whose packets; MESSAGE_NO_USER: those of the thread's real user. */
-size_t message_put_route_query(void *buffer, uint32_t sequence, uint32_t user, const struct route_request *request);
-size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index);
-size_t message_put_barrier(void *buffer, uint32_t sequence);
+size_t reach_message_put_route_query(void *buffer, uint32_t sequence, uint32_t user,
+                                     const struct route_request *request);
+size_t reach_message_put_link_query(void *buffer, uint32_t sequence, uint32_t index);
+size_t reach_message_put_barrier(void *buffer, uint32_t sequence);
 
 /* The same, for dumps of links: of those with this master (0: of all), of those of this kind (an old kernel ignores
- * that). netlink_exchange sets the sequence number. */
-size_t message_put_link_dump(void *buffer, uint32_t master);
-size_t message_put_kind_dump(void *buffer, const char *kind);
+ * that). reach_netlink_exchange sets the sequence number. */
+size_t reach_message_put_link_dump(void *buffer, uint32_t master);
+size_t reach_message_put_kind_dump(void *buffer, const char *kind);
 
 /* The same, for one neighbour. Kernels before 5.0 do not know the request. */
-size_t message_put_neighbour_query(void *buffer, uint32_t index, const struct address *address);
+size_t reach_message_put_neighbour_query(void *buffer, uint32_t index, const struct address *address);
 
 /* The same, for a dump of neighbours, settings of links, or rules (RTM_GET...) of a family. That of the routes of one
  * table needs a socket that checks requests strictly; without that the kernel sends the routes of all tables. */
-size_t message_put_dump(void *buffer, uint16_t type, uint8_t family);
-size_t message_put_table_dump(void *buffer, uint8_t family, uint32_t table);
+size_t reach_message_put_dump(void *buffer, uint16_t type, uint8_t family);
+size_t reach_message_put_table_dump(void *buffer, uint8_t family, uint32_t table);
 
 #endif

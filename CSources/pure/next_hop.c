@@ -10,16 +10,16 @@
 #include <linux/neighbour.h>
 
 /* Packets to this machine, and over point-to-point links, are handed to nobody. */
-bool next_hop_find(const struct path *path, struct address *ret)
+bool reach_next_hop_find(const struct path *path, struct address *ret)
 {
-    if (path_rank(path) == 0 || path->index == 0 || path->point_to_point ||
+    if (reach_path_rank(path) == 0 || path->index == 0 || path->point_to_point ||
         (path->flags & kSCNetworkReachabilityFlagsIsLocalAddress) != 0)
         return false;
     *ret = path->gateway.family != AF_UNSPEC ? path->gateway : path->destination;
     return ret->family != AF_UNSPEC;
 }
 
-SCNetworkReachabilityNextHop next_hop_from_state(uint16_t state)
+SCNetworkReachabilityNextHop reach_next_hop_from_state(uint16_t state)
 {
     if ((state & NUD_FAILED) != 0)
         return kSCNetworkReachabilityNextHopFailed;

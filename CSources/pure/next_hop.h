@@ -8,9 +8,9 @@
 
 /* Sets *ret to the address of the next hop: the gateway, or else the destination. The interface is that of the path.
  * False: there is none. */
-bool next_hop_find(const struct path *path, struct address *ret);
+bool reach_next_hop_find(const struct path *path, struct address *ret);
 
 /* What the state of the kernel's entry for the neighbour (NUD_...) says; NUD_NONE: there is no entry. */
-SCNetworkReachabilityNextHop next_hop_from_state(uint16_t state);
+SCNetworkReachabilityNextHop reach_next_hop_from_state(uint16_t state);
 
 #endif

@@ -13,35 +13,35 @@
 
 #define ADVERTISED_SECONDS 5 /* until the path by an advertised route is stale */
 
-struct path path_unreachable(SCNetworkReachabilityReason reason)
+struct path reach_path_unreachable(SCNetworkReachabilityReason reason)
 {
     return (struct path){ .reason = reason };
 }
 
-bool path_from_error(int error, bool bound, struct path *ret)
+bool reach_path_from_error(int error, bool bound, struct path *ret)
 {
     switch (error) {
     case ENETUNREACH:
     case EAFNOSUPPORT: /* a kernel without IPv6 has no route either */
     case EOPNOTSUPP:
-        *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
+        *ret = reach_path_unreachable(kSCNetworkReachabilityReasonNoRoute);
         return true;
     case EHOSTUNREACH:
         /* With RTM_F_FIB_MATCH and an interface, this errno can also mean that no route leaves the interface. */
-        *ret = path_unreachable(bound ? kSCNetworkReachabilityReasonNoRoute
-                                      : kSCNetworkReachabilityReasonRouteUnreachable);
+        *ret = reach_path_unreachable(bound ? kSCNetworkReachabilityReasonNoRoute
+                                            : kSCNetworkReachabilityReasonRouteUnreachable);
         return true;
     case EACCES:
-        *ret = path_unreachable(kSCNetworkReachabilityReasonRouteProhibited);
+        *ret = reach_path_unreachable(kSCNetworkReachabilityReasonRouteProhibited);
         return true;
     case EINVAL:
-        *ret = path_unreachable(kSCNetworkReachabilityReasonRouteBlackhole);
+        *ret = reach_path_unreachable(kSCNetworkReachabilityReasonRouteBlackhole);
         return true;
     case ENODEV:
-        *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
+        *ret = reach_path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
         return true;
     case EADDRNOTAVAIL: /* only of connect(2) */
-        *ret = path_unreachable(kSCNetworkReachabilityReasonNoSourceAddress);
+        *ret = reach_path_unreachable(kSCNetworkReachabilityReasonNoSourceAddress);
         return true;
     default:
         return false;
@@ -75,11 +75,12 @@ static bool has_usable_source(const struct address *destination, const struct ad
 {
     if (destination->family != AF_INET6)
         return true;
-    if (address_is_loopback(destination)) /* any source will do, ::1 as well */
+    if (reach_address_is_loopback(destination)) /* any source will do, ::1 as well */
         return source->family != AF_UNSPEC;
-    if (source->family == AF_UNSPEC || address_is_loopback(source))
+    if (source->family == AF_UNSPEC || reach_address_is_loopback(source))
         return false;
-    return !address_is_link_local(source) || address_is_link_local(destination) || address_is_multicast(destination);
+    return !reach_address_is_link_local(source) || reach_address_is_link_local(destination) ||
+           reach_address_is_multicast(destination);
 }
 
 static SCNetworkReachabilityFlags flags_of_usable_path(const struct route *route, const struct link *link)
@@ -90,7 +91,7 @@ static SCNetworkReachabilityFlags flags_of_usable_path(const struct route *route
         return flags | kSCNetworkReachabilityFlagsIsLocalAddress | kSCNetworkReachabilityFlagsIsDirect;
     if (link->type == kSCNetworkReachabilityInterfaceTypeCellular)
         return flags | kSCNetworkReachabilityFlagsIsWWAN | kSCNetworkReachabilityFlagsTransientConnection;
-    if (link_is_point_to_point(link))
+    if (reach_link_is_point_to_point(link))
         return flags | kSCNetworkReachabilityFlagsTransientConnection;
     if (!route->has_gateway)
         flags |= kSCNetworkReachabilityFlagsIsDirect;
@@ -101,27 +102,27 @@ static SCNetworkReachabilityFlags flags_of_usable_path(const struct route *route
 static bool evaluate_link(const struct link *link, struct path *ret)
 {
     ret->type = link->type;
-    ret->type_unknown = !link_type_is_known(link);
-    ret->cable = link_is_cable(link);
+    ret->type_unknown = !reach_link_type_is_known(link);
+    ret->cable = reach_link_is_cable(link);
     memcpy(ret->name, link->name, sizeof ret->name);
     if (ret->mtu == 0)
         ret->mtu = link->mtu;
-    if (!link_is_up(link))
+    if (!reach_link_is_up(link))
         ret->reason = kSCNetworkReachabilityReasonInterfaceDown;
-    else if (!link_is_running(link))
+    else if (!reach_link_is_running(link))
         ret->reason = kSCNetworkReachabilityReasonNoCarrier;
-    return link_is_usable(link);
+    return reach_link_is_usable(link);
 }
 
-void path_evaluate_local(const struct link *link, struct path *ret)
+void reach_path_evaluate_local(const struct link *link, struct path *ret)
 {
     *ret = (struct path){ .index = link->index };
     if (evaluate_link(link, ret))
         ret->flags = kSCNetworkReachabilityFlagsReachable | kSCNetworkReachabilityFlagsIsDirect;
 }
 
-void path_evaluate(const struct address *destination, bool source_chosen, const struct route *route,
-                   const struct link *link, struct path *ret)
+void reach_path_evaluate(const struct address *destination, bool source_chosen, const struct route *route,
+                         const struct link *link, struct path *ret)
 {
     *ret = (struct path){ .destination = *destination,
                           .source = route->source,
@@ -137,9 +138,9 @@ void path_evaluate(const struct address *destination, bool source_chosen, const 
         ret->reason = kSCNetworkReachabilityReasonNoRoute;
         return;
     }
-    ret->dependencies.unknown_link = link_flags_are_known(link) ? 0 : link->index;
-    ret->wireguard = link_is_wireguard(link);
-    ret->point_to_point = link_is_point_to_point(link);
+    ret->dependencies.unknown_link = reach_link_flags_are_known(link) ? 0 : link->index;
+    ret->wireguard = reach_link_is_wireguard(link);
+    ret->point_to_point = reach_link_is_point_to_point(link);
     if (!evaluate_link(link, ret))
         return;
     if (!source_chosen && route->type != RTN_LOCAL && !has_usable_source(destination, &route->source))
@@ -155,14 +156,14 @@ static uint32_t earlier(uint32_t a, uint32_t b)
 }
 
 /* A router changes such routes silently (RFC 4191). Default routes have an end, or are those of a network manager. */
-void dependencies_add_lifetime(struct dependencies *dependencies, const struct route *match)
+void reach_dependencies_add_lifetime(struct dependencies *dependencies, const struct route *match)
 {
     dependencies->expires = earlier(dependencies->expires, match->expires);
     if (match->protocol == RTPROT_RA && match->has_gateway && match->prefix_length > 0)
         dependencies->recheck = earlier(dependencies->recheck, ADVERTISED_SECONDS);
 }
 
-void dependencies_add(struct dependencies *dependencies, const struct dependencies *more)
+void reach_dependencies_add(struct dependencies *dependencies, const struct dependencies *more)
 {
     dependencies->expires = earlier(dependencies->expires, more->expires);
     dependencies->recheck = earlier(dependencies->recheck, more->recheck);
@@ -170,18 +171,18 @@ void dependencies_add(struct dependencies *dependencies, const struct dependenci
         dependencies->unknown_link = more->unknown_link;
     dependencies->any_route = dependencies->any_route || more->any_route ||
                               (dependencies->outer.family != AF_UNSPEC && more->outer.family != AF_UNSPEC &&
-                               !address_equal(&dependencies->outer, &more->outer));
+                               !reach_address_equal(&dependencies->outer, &more->outer));
     if (dependencies->outer.family == AF_UNSPEC)
         dependencies->outer = more->outer;
 }
 
-void path_apply_outer(struct path *path, const struct address *remote, const struct path *outer)
+void reach_path_apply_outer(struct path *path, const struct address *remote, const struct path *outer)
 {
     const struct dependencies own = { .outer = *remote };
 
-    dependencies_add(&path->dependencies, &own);
-    dependencies_add(&path->dependencies, &outer->dependencies);
-    if (path_rank(outer) > 0 && outer->index != path->index) {
+    reach_dependencies_add(&path->dependencies, &own);
+    reach_dependencies_add(&path->dependencies, &outer->dependencies);
+    if (reach_path_rank(outer) > 0 && outer->index != path->index) {
         path->carriers |= outer->carriers;
         if (!outer->type_unknown)
             path->carriers |= path_carrier_bits(outer->type, outer->cable);
@@ -190,10 +191,10 @@ void path_apply_outer(struct path *path, const struct address *remote, const str
     }
     /* The kernel drops the packets of a tunnel that would go through the tunnel itself. */
     path->flags = 0;
-    path->reason = path_rank(outer) > 0 ? kSCNetworkReachabilityReasonNoRoute : outer->reason;
+    path->reason = reach_path_rank(outer) > 0 ? kSCNetworkReachabilityReasonNoRoute : outer->reason;
 }
 
-struct path path_from_source(const struct address *destination, bool source_chosen, const struct address *source)
+struct path reach_path_from_source(const struct address *destination, bool source_chosen, const struct address *source)
 {
     struct path path = { .destination = *destination, .source = *source };
 
@@ -201,17 +202,17 @@ struct path path_from_source(const struct address *destination, bool source_chos
         path.reason = kSCNetworkReachabilityReasonNoSourceAddress;
     else
         path.flags = kSCNetworkReachabilityFlagsReachable;
-    if (path.flags != 0 && (address_equal(destination, source) || address_is_loopback(destination)))
+    if (path.flags != 0 && (reach_address_equal(destination, source) || reach_address_is_loopback(destination)))
         path.flags |= kSCNetworkReachabilityFlagsIsLocalAddress;
     return path;
 }
 
-bool path_is_usable(const struct path *path)
+bool reach_path_is_usable(const struct path *path)
 {
-    return path_rank(path) == 2;
+    return reach_path_rank(path) == 2;
 }
 
-int path_rank(const struct path *path)
+int reach_path_rank(const struct path *path)
 {
     const SCNetworkReachabilityFlags automatic = kSCNetworkReachabilityFlagsConnectionOnTraffic |
                                                  kSCNetworkReachabilityFlagsConnectionOnDemand;
@@ -224,7 +225,7 @@ int path_rank(const struct path *path)
                                                                                                                   : 1;
 }
 
-bool outcome_differs(const struct outcome *a, const struct outcome *b)
+bool reach_outcome_differs(const struct outcome *a, const struct outcome *b)
 {
     /* A change of the interface matters only while packets leave over it. */
     const bool leaves = (a->flags & kSCNetworkReachabilityFlagsReachable) != 0;
@@ -232,18 +233,18 @@ bool outcome_differs(const struct outcome *a, const struct outcome *b)
     return a->flags != b->flags || (leaves && a->index != b->index);
 }
 
-bool outcome_flow_differs(const struct outcome *a, const struct outcome *b)
+bool reach_outcome_flow_differs(const struct outcome *a, const struct outcome *b)
 {
     const bool settled = !a->flow_unsettled && !b->flow_unsettled;
 
     return settled && a->flow != b->flow;
 }
 
-bool path_differs(const struct path *a, const struct path *b)
+bool reach_path_differs(const struct path *a, const struct path *b)
 {
     const struct outcome first = path_outcome(a), second = path_outcome(b);
 
-    return outcome_differs(&first, &second) || a->reason != b->reason || !address_equal(&a->gateway, &b->gateway) ||
-           !address_equal(&a->source, &b->source);
+    return reach_outcome_differs(&first, &second) || a->reason != b->reason ||
+           !reach_address_equal(&a->gateway, &b->gateway) || !reach_address_equal(&a->source, &b->source);
 }
 #endif

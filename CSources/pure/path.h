@@ -39,7 +39,7 @@ struct path {
     bool flow_unsettled;                   /* more is to be known of rules or links for `flow` */
     uint32_t source_index;                 /* of the interface with the local address; 0: not known */
     bool type_unknown;                     /* the type of the interface is not known yet */
-    bool cable;                            /* link_is_cable of the interface */
+    bool cable;                            /* reach_link_is_cable of the interface */
     bool point_to_point;                   /* there is no next hop: the other end of the link is it */
     bool wireguard;                        /* the path depends on the endpoint of a WireGuard peer */
     uint32_t metric;                       /* of a default route */
@@ -58,37 +58,37 @@ static inline uint32_t path_carrier_bits(SCNetworkReachabilityInterfaceType type
 }
 
 /* A path without flags. */
-struct path path_unreachable(SCNetworkReachabilityReason reason);
+struct path reach_path_unreachable(SCNetworkReachabilityReason reason);
 
 /* Converts the errno of a route query, or of connect(2), to a path. `bound`: the query named an interface. False: the
  * errno is not the kernel's reply; the query itself failed. */
-bool path_from_error(int error, bool bound, struct path *ret);
+bool reach_path_from_error(int error, bool bound, struct path *ret);
 
 /* Evaluates a route with one leg, for packets to `destination`. `link` is the link of the route's oif; NULL: it is
  * gone. `source_chosen`: the question names the source address. */
-void path_evaluate(const struct address *destination, bool source_chosen, const struct route *route,
-                   const struct link *link, struct path *ret);
+void reach_path_evaluate(const struct address *destination, bool source_chosen, const struct route *route,
+                         const struct link *link, struct path *ret);
 
 /* Evaluates a link to the local network. */
-void path_evaluate_local(const struct link *link, struct path *ret);
+void reach_path_evaluate_local(const struct link *link, struct path *ret);
 
 /* Applies the path of a tunnel's own packets to a path through the tunnel. `remote` is the tunnel's remote address. */
-void path_apply_outer(struct path *path, const struct address *remote, const struct path *outer);
+void reach_path_apply_outer(struct path *path, const struct address *remote, const struct path *outer);
 
 /* Adds how a route on the path can end without a message: the reply to a query with RTM_F_FIB_MATCH. */
-void dependencies_add_lifetime(struct dependencies *dependencies, const struct route *match);
+void reach_dependencies_add_lifetime(struct dependencies *dependencies, const struct route *match);
 
 /* Adds the dependencies in `more`. */
-void dependencies_add(struct dependencies *dependencies, const struct dependencies *more);
+void reach_dependencies_add(struct dependencies *dependencies, const struct dependencies *more);
 
 /* Evaluates the source address that the kernel gave to a UDP socket connected to `destination`. A socket shows neither
  * gateway nor interface. */
-struct path path_from_source(const struct address *destination, bool source_chosen, const struct address *source);
+struct path reach_path_from_source(const struct address *destination, bool source_chosen, const struct address *source);
 
-bool path_is_usable(const struct path *path);
+bool reach_path_is_usable(const struct path *path);
 
 /* Orders paths: 2 usable, 1 needs a connection by hand first, 0 not reachable. */
-int path_rank(const struct path *path);
+int reach_path_rank(const struct path *path);
 
 /* What a target reports of a path. */
 struct outcome {
@@ -109,12 +109,12 @@ static inline struct outcome path_outcome(const struct path *path)
 }
 
 /* Whether the change from `a` to `b` makes a callback due. */
-bool outcome_differs(const struct outcome *a, const struct outcome *b);
+bool reach_outcome_differs(const struct outcome *a, const struct outcome *b);
 
 /* The same for a target that reports its flow. What is not known yet is no difference. */
-bool outcome_flow_differs(const struct outcome *a, const struct outcome *b);
+bool reach_outcome_flow_differs(const struct outcome *a, const struct outcome *b);
 
 /* The same for a target that reports details, too: reason, gateway and source. */
-bool path_differs(const struct path *a, const struct path *b);
+bool reach_path_differs(const struct path *a, const struct path *b);
 
 #endif

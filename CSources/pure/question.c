@@ -16,7 +16,7 @@ static void questions_free(struct counted *counted)
 }
 
 /* The names of interfaces follow the questions. */
-struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason)
+struct questions *reach_questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason)
 {
     struct questions *questions;
     size_t names = 0;
@@ -42,7 +42,7 @@ struct questions *questions_create(const struct question *items, size_t count, S
     return questions;
 }
 
-void questions_adjust_path(const struct questions *questions, struct path *path)
+void reach_questions_adjust_path(const struct questions *questions, struct path *path)
 {
     if (questions->reason == kSCNetworkReachabilityReasonNone)
         return;
@@ -52,7 +52,8 @@ void questions_adjust_path(const struct questions *questions, struct path *path)
     path->destination = (struct address){ 0 };
 }
 
-bool questions_are_incomplete(const struct questions *questions, const struct path *path, const unsigned selectors[2])
+bool reach_questions_are_incomplete(const struct questions *questions, const struct path *path,
+                                    const unsigned selectors[2])
 {
     const struct question *first = questions->items; /* the questions of a target differ in their destinations only */
     uint8_t family = path->destination.family;
@@ -61,11 +62,11 @@ bool questions_are_incomplete(const struct questions *questions, const struct pa
         return false;
     if (family == AF_UNSPEC)
         family = question_default_family(first);
-    return (family != AF_INET6 && flow_is_incomplete(&first->flow, selectors[0])) ||
-           (family != AF_INET && flow_is_incomplete(&first->flow, selectors[1]));
+    return (family != AF_INET6 && reach_flow_is_incomplete(&first->flow, selectors[0])) ||
+           (family != AF_INET && reach_flow_is_incomplete(&first->flow, selectors[1]));
 }
 
-void questions_release(struct questions *questions)
+void reach_questions_release(struct questions *questions)
 {
     if (questions != NULL)
         counted_release(&questions->counted);
@@ -89,18 +90,18 @@ static bool has_constraint(const struct question *question)
            question->interface != NULL || !flow_is_empty(&question->flow);
 }
 
-bool question_is_default_path(const struct question *question)
+bool reach_question_is_default_path(const struct question *question)
 {
     return question->destination.family == AF_UNSPEC && !has_constraint(question);
 }
 
-bool question_is_plain(const struct question *question)
+bool reach_question_is_plain(const struct question *question)
 {
     return !has_constraint(question) && is_plain_address(&question->destination);
 }
 
 /* A socket of a protocol that queries do not take has a flow of its own: it is always incomplete. */
-bool question_find_group(const struct question *question, struct question_group *ret)
+bool reach_question_find_group(const struct question *question, struct question_group *ret)
 {
     const struct flow *flow = &question->flow;
 
@@ -112,10 +113,11 @@ bool question_find_group(const struct question *question, struct question_group 
            question->local_scope == 0 && question->interface == NULL && (!flow->is_socket || flow->protocol != 0);
 }
 
-bool question_choose_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret)
+bool reach_question_choose_interface(const struct question *question, uint32_t named, uint32_t *ret_oif,
+                                     struct path *ret)
 {
     if (question->interface != NULL && named == 0) {
-        *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
+        *ret = reach_path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
         return false;
     }
     *ret_oif = named != 0 ? named : question->scope != 0 ? question->scope : question->local_scope;
@@ -123,9 +125,10 @@ bool question_choose_interface(const struct question *question, uint32_t named, 
      * connect(2) refuses. */
     if ((question->scope != 0 && question->scope != *ret_oif) ||
         (question->local_scope != 0 && question->local_scope != *ret_oif) ||
-        (*ret_oif == 0 && (address_is_link_local(&question->destination) || address_is_link_local(&question->local) ||
-                           (question->flow.protocol != 0 && address_needs_scope(&question->destination))))) {
-        *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
+        (*ret_oif == 0 &&
+         (reach_address_is_link_local(&question->destination) || reach_address_is_link_local(&question->local) ||
+          (question->flow.protocol != 0 && reach_address_needs_scope(&question->destination))))) {
+        *ret = reach_path_unreachable(kSCNetworkReachabilityReasonNoRoute);
         return false;
     }
     return true;

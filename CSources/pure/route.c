@@ -14,7 +14,7 @@
 
 /* The effective user is that of the process. A socket of another process can have another one. ICMP has no ports: no
  * rule for a port selects its packets. */
-bool flow_is_incomplete(const struct flow *flow, unsigned selectors)
+bool reach_flow_is_incomplete(const struct flow *flow, unsigned selectors)
 {
     const bool lacks_ports = flow->protocol != 0 && flow->protocol != IPPROTO_TCP && flow->protocol != IPPROTO_UDP;
     unsigned said = flow->is_socket ? RULE_BY_CLASS | RULE_BY_USER : 0;
@@ -46,7 +46,7 @@ static bool get_via_address(const struct attribute *attribute, struct address *r
     return true;
 }
 
-void route_parse_attributes(struct attribute_walk walk, struct route *route)
+void reach_route_parse_attributes(struct attribute_walk walk, struct route *route)
 {
     struct attribute all[RTA_NH_ID + 1], metrics[RTAX_MTU + 1];
     struct rta_cacheinfo info = { 0 };
@@ -69,7 +69,7 @@ void route_parse_attributes(struct attribute_walk walk, struct route *route)
     route->legs_length = all[RTA_MULTIPATH].length;
 }
 
-bool route_next_leg(struct route *route, struct route_leg *ret)
+bool reach_route_next_leg(struct route *route, struct route_leg *ret)
 {
     const struct rtnexthop *hop = route->legs;
     struct attribute_walk walk;
@@ -95,7 +95,7 @@ bool route_next_leg(struct route *route, struct route_leg *ret)
     return true;
 }
 
-struct address_prefix route_prefix(const struct route *route)
+struct address_prefix reach_route_prefix(const struct route *route)
 {
     struct address_prefix prefix = { .address = route->destination, .length = route->prefix_length };
 
@@ -103,12 +103,12 @@ struct address_prefix route_prefix(const struct route *route)
     return prefix;
 }
 
-bool route_may_be_another(const struct route *route)
+bool reach_route_may_be_another(const struct route *route)
 {
     return route->family == AF_INET6 && route->has_nexthop_object;
 }
 
-bool route_is_link_multicast(const struct route *route)
+bool reach_route_is_link_multicast(const struct route *route)
 {
     return route->family == AF_INET6 && route->type == RTN_MULTICAST && route->prefix_length == 8 &&
            route->protocol == RTPROT_KERNEL;

@@ -42,7 +42,7 @@ enum rule_selectors {
 };
 
 /* Whether rules that select by `selectors` may decide otherwise for a socket that the flow is about. */
-bool flow_is_incomplete(const struct flow *flow, unsigned selectors);
+bool reach_flow_is_incomplete(const struct flow *flow, unsigned selectors);
 
 /* ---- Routes */
 
@@ -53,7 +53,7 @@ struct route {
     bool gone, replaces; /* a message: it was deleted; it has replaced another one */
     bool has_gateway;
     bool hides_legs;         /* they do not fit into a reply. The prefix is the address alone */
-    bool has_nexthop_object; /* several routes can share it: see route_may_be_another */
+    bool has_nexthop_object; /* several routes can share it: see reach_route_may_be_another */
     struct address destination, gateway, source;
     uint32_t expires; /* USER_HZ ticks; 0: never */
     const void *legs; /* inside the message, or NULL */
@@ -76,34 +76,34 @@ struct route_request {
 };
 
 /* Parses the attributes of an RTM_NEWROUTE or RTM_DELROUTE. The caller has set the fields from its header. */
-void route_parse_attributes(struct attribute_walk walk, struct route *route);
+void reach_route_parse_attributes(struct attribute_walk walk, struct route *route);
 
 /* Removes the next leg from a multipath route. False: there is no leg left. */
-bool route_next_leg(struct route *route, struct route_leg *ret);
+bool reach_route_next_leg(struct route *route, struct route_leg *ret);
 
 /* The prefix to which the route leads. A message about a default route has no destination. */
-struct address_prefix route_prefix(const struct route *route);
+struct address_prefix reach_route_prefix(const struct route *route);
 
 /* Whether the reply to a query may name another route than the one that leads to the destination. Linux caches one of
  * the IPv6 routes that share a nexthop object, for each processor, and returns it for all of them: the interface and
  * the gateway are right, and the prefix, the table, the metric and the end may be those of another one. */
-bool route_may_be_another(const struct route *route);
+bool reach_route_may_be_another(const struct route *route);
 
 /* Whether this is the kernel's IPv6 route to all multicast addresses over a link. The kernel deletes it when IPv6 is
  * disabled on the link. If the link has no address, no other message says that the legs over it are dead. */
-bool route_is_link_multicast(const struct route *route);
+bool reach_route_is_link_multicast(const struct route *route);
 
 /* ---- rule.c: policy rules, see ip-rule(8) */
 
 /* Whether an RTM_NEWRULE is about a rule that the kernel itself installs: all packets use the table "local", then
  * "main", then "default". */
-bool rule_is_standard(const struct nlmsghdr *message);
+bool reach_rule_is_standard(const struct nlmsghdr *message);
 
 /* Whether the rule of an RTM_NEWRULE does no more than choose a table, or refuse, by the destination or by what is the
  * same for all plain questions: the user, the mark 0, no interface. So it suppresses no routes of the table. */
-bool rule_chooses_table(const struct nlmsghdr *message);
+bool reach_rule_chooses_table(const struct nlmsghdr *message);
 
 /* By what the rule of an RTM_NEWRULE selects packets of this machine: bits. */
-unsigned rule_selectors(const struct nlmsghdr *message);
+unsigned reach_rule_selectors(const struct nlmsghdr *message);
 
 #endif

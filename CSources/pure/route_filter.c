@@ -234,7 +234,7 @@ static void pass_if_expires(struct route_filter *filter)
     add_pass(filter);
 }
 
-/* Passes multicast routes (see route_is_link_multicast), source-specific ones (see kernel/dumps.h), and those
+/* Passes multicast routes (see reach_route_is_link_multicast), source-specific ones (see kernel/dumps.h), and those
  * with an end. */
 static void pass_special_ipv6(struct route_filter *filter)
 {
@@ -251,7 +251,7 @@ _Static_assert(ADDRESS_TREE_PREFIXES * 5 + ROUTE_FILTER_GATEWAYS * 2 + 200 <=
                    sizeof((struct route_filter *)0)->code / sizeof(struct sock_filter),
                "a prefix takes 5 instructions");
 
-void route_filter_build_open(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t count)
+void reach_route_filter_build_open(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t count)
 {
     unsigned responding;
 
@@ -261,8 +261,9 @@ void route_filter_build_open(struct route_filter *ret, const struct route_filter
     add_pass(ret);
 }
 
-void route_filter_build(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t gateway_count,
-                        const struct address_prefix *prefixes, size_t count, bool all_routes)
+void reach_route_filter_build(struct route_filter *ret, const struct route_filter_gateway *gateways,
+                              size_t gateway_count, const struct address_prefix *prefixes, size_t count,
+                              bool all_routes)
 {
     unsigned responding, not_ipv6, ipv6;
 

@@ -26,14 +26,15 @@ struct route_filter_gateway {
 /* Builds the filter that passes only these messages about neighbours: a gateway fails; any, if `every` is set; and an
  * IPv6 neighbour responds, because a router may have redirected its packets to it. It passes all other messages. If
  * `count` is more than ROUTE_FILTER_GATEWAYS, the gateways are not read, and all messages about neighbours pass. */
-void route_filter_build_open(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t count);
+void reach_route_filter_build_open(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t count);
 
 /* What the filter for `count` prefixes, at most ADDRESS_TREE_PREFIXES, drops: an IPv6 neighbour that responds and is in
  * no prefix; and, unless `all_routes`, a route message if no address in the prefixes is in the message's prefix. Routes
  * of IPv6 pass if they are for multicast, for packets from a prefix, or have an end. Some messages pass that need not:
  * it compares the first 32 bits of addresses. Multicast: if IPv6 is disabled on a link without addresses, the
  * deletion of its route to ff00::/8 is the only message that legs over it are dead. It counts as one about the link. */
-void route_filter_build(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t gateway_count,
-                        const struct address_prefix *prefixes, size_t count, bool all_routes);
+void reach_route_filter_build(struct route_filter *ret, const struct route_filter_gateway *gateways,
+                              size_t gateway_count, const struct address_prefix *prefixes, size_t count,
+                              bool all_routes);
 
 #endif

@@ -98,14 +98,14 @@ static bool parse_rule(const struct nlmsghdr *message, struct rule *ret)
     return true;
 }
 
-unsigned rule_selectors(const struct nlmsghdr *message)
+unsigned reach_rule_selectors(const struct nlmsghdr *message)
 {
     struct rule rule;
 
     return parse_rule(message, &rule) && !rule.is_for_forwarding ? rule.selectors : 0;
 }
 
-bool rule_is_standard(const struct nlmsghdr *message)
+bool reach_rule_is_standard(const struct nlmsghdr *message)
 {
     const struct fib_rule_hdr *header = NLMSG_DATA(message);
     struct rule rule;
@@ -120,7 +120,7 @@ bool rule_is_standard(const struct nlmsghdr *message)
     return false;
 }
 
-bool rule_chooses_table(const struct nlmsghdr *message)
+bool reach_rule_chooses_table(const struct nlmsghdr *message)
 {
     struct rule rule;
 

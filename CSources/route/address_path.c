@@ -25,18 +25,18 @@ static uint32_t outgoing_index(struct route_query *query, const struct route *ro
  * lo. */
 static void evaluate_socket(struct route_query *query, const struct route *route, bool chosen, struct path *ret)
 {
-    const struct link *link = route->type == RTN_LOCAL ? route_query_link(query, LINK_LOOPBACK_INDEX) : NULL;
+    const struct link *link = route->type == RTN_LOCAL ? reach_route_query_link(query, LINK_LOOPBACK_INDEX) : NULL;
     struct path over_lo;
 
-    *ret = path_from_source(&query->request.destination, chosen, &route->source);
+    *ret = reach_path_from_source(&query->request.destination, chosen, &route->source);
     if (link != NULL) {
-        path_evaluate_local(link, &over_lo);
-        if (!path_is_usable(&over_lo))
-            *ret = path_unreachable(over_lo.reason);
-        else if (path_is_usable(ret))
+        reach_path_evaluate_local(link, &over_lo);
+        if (!reach_path_is_usable(&over_lo))
+            *ret = reach_path_unreachable(over_lo.reason);
+        else if (reach_path_is_usable(ret))
             ret->flags |= kSCNetworkReachabilityFlagsIsLocalAddress;
     }
-    link = query->request.oif == 0 ? NULL : route_query_link(query, query->request.oif);
+    link = query->request.oif == 0 ? NULL : reach_route_query_link(query, query->request.oif);
     if (link == NULL)
         return;
     ret->index = link->index;
@@ -52,7 +52,7 @@ static void evaluate_over_link(struct route_query *query, const struct route *ro
     if (rtnetlink_is_udp(query->rtnetlink)) {
         evaluate_socket(query, route, chosen, ret);
     } else {
-        path_evaluate(&query->request.destination, chosen, route, link, ret);
+        reach_path_evaluate(&query->request.destination, chosen, route, link, ret);
         ret->index = outgoing_index(query, route);
     }
     /* After the look-up, connect(2) of TCP refuses these. */
@@ -79,9 +79,9 @@ struct route_legs {
 
 static bool leg_is_usable(struct route_query *query, const struct route_leg *leg)
 {
-    const struct link *link = (leg->flags & RTNH_F_DEAD) == 0 ? route_query_link(query, leg->oif) : NULL;
+    const struct link *link = (leg->flags & RTNH_F_DEAD) == 0 ? reach_route_query_link(query, leg->oif) : NULL;
 
-    return link != NULL && link_is_usable(link);
+    return link != NULL && reach_link_is_usable(link);
 }
 
 /* The interface that each leg must leave over; 0: any. A route of a VRF leaves over the ports, and never over the VRF
@@ -91,7 +91,7 @@ static uint32_t leg_oif(const struct route_query *query, const struct route *rou
     struct route copy = *route;
     struct route_leg leg;
 
-    while (query->request.oif != 0 && route_next_leg(&copy, &leg))
+    while (query->request.oif != 0 && reach_route_next_leg(&copy, &leg))
         if (leg.oif == query->request.oif)
             return leg.oif;
     return 0;
@@ -103,7 +103,7 @@ static struct route_legs read_legs(struct route_query *query, struct route *rout
     struct route_legs legs = { 0 };
     struct route_leg leg;
 
-    while (legs.count < LEG_LIMIT && route_next_leg(route, &leg)) {
+    while (legs.count < LEG_LIMIT && reach_route_next_leg(route, &leg)) {
         const bool dead = (leg.flags & RTNH_F_DEAD) != 0;
 
         if (oif != 0 && leg.oif != oif)
@@ -127,8 +127,8 @@ static struct path path_of_unusable_leg(struct route_query *query, const struct 
     single.oif = leg->oif;
     single.has_gateway = leg->has_gateway;
     single.gateway = leg->gateway;
-    evaluate_over_link(query, &single, route_query_link(query, outgoing_index(query, &single)), &path);
-    return link_is_the_reason(&path) ? path : path_unreachable(kSCNetworkReachabilityReasonNoRoute);
+    evaluate_over_link(query, &single, reach_route_query_link(query, outgoing_index(query, &single)), &path);
+    return link_is_the_reason(&path) ? path : reach_path_unreachable(kSCNetworkReachabilityReasonNoRoute);
 }
 
 /* ---- What is behind an interface -------------------------------------------------------------------------------- */
@@ -139,31 +139,31 @@ static int follow_tunnel(struct route_query *query, const struct tunnel *tunnel,
     const struct question outer = {
         .destination = tunnel->remote, .local = tunnel->local, .scope = tunnel->oif, .mark = tunnel->mark
     };
-    struct route_query outer_query = route_query_make(query->rtnetlink, query->cache, &outer,
-                                                      query->extras & QUERY_EXPIRY);
+    struct route_query outer_query = reach_route_query_make(query->rtnetlink, query->cache, &outer,
+                                                            query->extras & QUERY_EXPIRY);
     struct path outer_path;
     bool open;
     int error;
 
     outer_query.depth = query->depth - 1;
-    error = route_query_begin(&outer_query, &open, &outer_path);
+    error = reach_route_query_begin(&outer_query, &open, &outer_path);
     if (error == 0 && open)
-        error = address_path_find(&outer_query, &outer_path);
+        error = reach_address_path_find(&outer_query, &outer_path);
     if (error == 0)
-        error = route_query_end(&outer_query, &outer_path);
+        error = reach_route_query_end(&outer_query, &outer_path);
     if (error == 0)
-        path_apply_outer(path, &outer.destination, &outer_path);
+        reach_path_apply_outer(path, &outer.destination, &outer_path);
     return error;
 }
 
 /* Evaluates a route and what is behind its interface. Sends further queries for a tunnel. */
 static int evaluate_and_follow(struct route_query *query, const struct route *route, struct path *ret)
 {
-    const struct link *link = route_query_link(query, outgoing_index(query, route));
+    const struct link *link = reach_route_query_link(query, outgoing_index(query, route));
     struct tunnel tunnel;
 
     evaluate_over_link(query, route, link, ret);
-    if (link == NULL || path_rank(ret) == 0 || rtnetlink_is_udp(query->rtnetlink))
+    if (link == NULL || reach_path_rank(ret) == 0 || rtnetlink_is_udp(query->rtnetlink))
         return 0;
     if (link->tunnel.remote.family == AF_UNSPEC || query->depth == 0)
         return 0;
@@ -173,12 +173,12 @@ static int evaluate_and_follow(struct route_query *query, const struct route *ro
 
 /* ---- One destination -------------------------------------------------------------------------------------------- */
 
-int address_path_plain(struct route_query *query, struct path *ret)
+int reach_address_path_plain(struct route_query *query, struct path *ret)
 {
     struct route route;
-    const int error = route_query_plain(query, query->request.oif, &route);
+    const int error = reach_route_query_plain(query, query->request.oif, &route);
 
-    return error == 0 ? evaluate_and_follow(query, &route, ret) : route_query_path_from_error(query, error, ret);
+    return error == 0 ? evaluate_and_follow(query, &route, ret) : reach_route_query_path_from_error(query, error, ret);
 }
 
 /* The reply to a plain query says more than the leg. But if a rule for the leg's interface refuses the packet, IPv4
@@ -186,11 +186,11 @@ int address_path_plain(struct route_query *query, struct path *ret)
 static int find_leg_path(struct route_query *query, const struct route_leg *leg, struct path *ret)
 {
     struct route route;
-    const int error = route_query_plain(query, leg->oif, &route);
+    const int error = reach_route_query_plain(query, leg->oif, &route);
 
     if (error != 0)
-        return route_query_path_from_error(query, error, ret);
-    if (leg->has_gateway && !route.has_gateway && !address_is_multicast(&query->request.destination)) {
+        return reach_route_query_path_from_error(query, error, ret);
+    if (leg->has_gateway && !route.has_gateway && !reach_address_is_multicast(&query->request.destination)) {
         route.has_gateway = true;
         route.gateway = leg->gateway;
     }
@@ -202,14 +202,14 @@ static int choose_leg(struct route_query *query, const struct route_legs *legs, 
 {
     int error = find_leg_path(query, &legs->usable[0], ret);
 
-    for (size_t i = 1; i < legs->count && error == 0 && path_rank(ret) == 0; i++) {
+    for (size_t i = 1; i < legs->count && error == 0 && reach_path_rank(ret) == 0; i++) {
         struct path path;
 
         error = find_leg_path(query, &legs->usable[i], &path);
         if (error != 0)
             return error;
-        dependencies_add(&path.dependencies, &ret->dependencies);
-        if (path_rank(&path) > 0)
+        reach_dependencies_add(&path.dependencies, &ret->dependencies);
+        if (reach_path_rank(&path) > 0)
             *ret = path;
         else
             ret->dependencies = path.dependencies;
@@ -217,13 +217,13 @@ static int choose_leg(struct route_query *query, const struct route_legs *legs, 
     return error;
 }
 
-int address_path_from_match(struct route_query *query, struct route *match, struct path *ret)
+int reach_address_path_from_match(struct route_query *query, struct route *match, struct path *ret)
 {
     struct route_legs legs;
 
     if (match->legs == NULL && match->oif == 0 &&
         !rtnetlink_is_udp(query->rtnetlink)) /* a nexthop object hides the interface */
-        return address_path_plain(query, ret);
+        return reach_address_path_plain(query, ret);
     if (match->legs == NULL)
         return evaluate_and_follow(query, match, ret);
     legs = read_legs(query, match);
@@ -242,29 +242,29 @@ static int query_expiry(struct route_query *query, struct path *path)
     if ((query->extras & (QUERY_EXPIRY | QUERY_EXPIRY_KNOWN)) != QUERY_EXPIRY ||
         query->request.destination.family != AF_INET6 || path->index == 0)
         return 0;
-    error = route_query_match(query, &route);
+    error = reach_route_query_match(query, &route);
     if (error == 0)
-        dependencies_add_lifetime(&path->dependencies, &route);
-    return route_query_failure(error);
+        reach_dependencies_add_lifetime(&path->dependencies, &route);
+    return reach_route_query_failure(error);
 }
 
 /* The path for IPv4 out of one interface: see needs_fib_match. */
 static int find_matching_path(struct route_query *query, struct path *ret)
 {
     struct route route;
-    const int error = route_query_match(query, &route);
+    const int error = reach_route_query_match(query, &route);
 
     if (error != 0)
-        return route_query_path_from_error(query, error, ret);
+        return reach_route_query_path_from_error(query, error, ret);
     /* Packets to an address of a VRF go over the VRF. The leg of an exact flow is the kernel's choice. */
     if ((route.type == RTN_LOCAL && route.table != RT_TABLE_LOCAL) || query->request.flow.protocol != 0)
-        return address_path_plain(query, ret);
-    return address_path_from_match(query, &route, ret);
+        return reach_address_path_plain(query, ret);
+    return reach_address_path_from_match(query, &route, ret);
 }
 
-int address_path_try_other_legs(struct route_query *query, struct path *path)
+int reach_address_path_try_other_legs(struct route_query *query, struct path *path)
 {
-    const bool is_tunnel = path_rank(path) == 0 && path->dependencies.outer.family != AF_UNSPEC;
+    const bool is_tunnel = reach_path_rank(path) == 0 && path->dependencies.outer.family != AF_UNSPEC;
     struct route route;
     struct route_legs legs;
     struct path other;
@@ -274,16 +274,16 @@ int address_path_try_other_legs(struct route_query *query, struct path *path)
     if ((!link_is_the_reason(path) && !is_tunnel) || query->request.oif != 0 ||
         (query->request.flow.protocol != 0 && query->request.flow.local_port != 0))
         return 0;
-    error = route_query_match(query, &route);
+    error = reach_route_query_match(query, &route);
     if (error != 0 || route.legs == NULL)
-        return route_query_failure(error);
+        return reach_route_query_failure(error);
     legs = read_legs(query, &route);
     if (legs.count == 0)
         return 0;
     error = choose_leg(query, &legs, &other);
     if (error != 0)
         return error;
-    dependencies_add(&other.dependencies, &path->dependencies);
+    reach_dependencies_add(&other.dependencies, &path->dependencies);
     *path = other;
     return 0;
 }
@@ -292,34 +292,34 @@ int address_path_try_other_legs(struct route_query *query, struct path *path)
  * for it, a second one names the path's interface. The first one does not: if a rule refuses packets out of that
  * interface, the kernel replies with an on-link route that does not exist. If a packet leaves a VRF, its source is an
  * address of the VRF, and only a query out of the VRF returns it. */
-int address_path_add_source(struct route_query *query, struct path *path)
+int reach_address_path_add_source(struct route_query *query, struct path *path)
 {
     struct route route;
     bool is_outside;
     int error;
 
-    if ((query->extras & QUERY_SOURCE) == 0 || path->source.family != AF_UNSPEC || !path_is_usable(path) ||
-        query->question->local.family != AF_UNSPEC) /* evaluate_questions adds this one */
+    if ((query->extras & QUERY_SOURCE) == 0 || path->source.family != AF_UNSPEC || !reach_path_is_usable(path) ||
+        query->question->local.family != AF_UNSPEC) /* reach_evaluate_questions adds this one */
         return 0;
     is_outside = (path->flags & kSCNetworkReachabilityFlagsIsLocalAddress) == 0 &&
-                 route_query_is_outside(query, path->index);
-    error = route_query_plain(query, query->request.oif, &route);
+                 reach_route_query_is_outside(query, path->index);
+    error = reach_route_query_plain(query, query->request.oif, &route);
     if (!is_outside && query->request.oif != path->index && (error != 0 || route.oif != path->index))
-        error = route_query_plain(query, path->index, &route);
+        error = reach_route_query_plain(query, path->index, &route);
     if (error == 0)
         path->source = route.source;
-    return route_query_failure(error);
+    return reach_route_query_failure(error);
 }
 
 /* While lo is down, no packet arrives at a loopback address. The kernel's reply does not show that: before lo is up for
  * the first time, the reply is the default route; later, it is a local route. */
 static bool loopback_is_down(struct route_query *query)
 {
-    const struct link *lo = address_is_loopback(&query->request.destination)
-                                ? route_query_link(query, LINK_LOOPBACK_INDEX)
+    const struct link *lo = reach_address_is_loopback(&query->request.destination)
+                                ? reach_route_query_link(query, LINK_LOOPBACK_INDEX)
                                 : NULL;
 
-    return lo != NULL && !link_is_up(lo);
+    return lo != NULL && !reach_link_is_up(lo);
 }
 
 /* For IPv4 out of one interface, the reply to a plain query can be an on-link route that does not exist. Packets to
@@ -327,7 +327,7 @@ static bool loopback_is_down(struct route_query *query)
 static bool needs_fib_match(struct route_query *query)
 {
     return query->request.oif != 0 && query->request.destination.family == AF_INET &&
-           !address_is_on_every_link(&query->request.destination);
+           !reach_address_is_on_every_link(&query->request.destination);
 }
 
 /* Whether there is no interface with the index that the question names: the kernel's reply is only that there is no
@@ -335,26 +335,26 @@ static bool needs_fib_match(struct route_query *query)
 static bool interface_is_missing(struct route_query *query, const struct path *path)
 {
     return path->reason == kSCNetworkReachabilityReasonNoRoute && query->request.oif != 0 &&
-           route_query_link(query, query->request.oif) == NULL;
+           reach_route_query_link(query, query->request.oif) == NULL;
 }
 
-int address_path_find(struct route_query *query, struct path *ret)
+int reach_address_path_find(struct route_query *query, struct path *ret)
 {
-    int error = needs_fib_match(query) ? find_matching_path(query, ret) : address_path_plain(query, ret);
+    int error = needs_fib_match(query) ? find_matching_path(query, ret) : reach_address_path_plain(query, ret);
 
     if (error != 0)
         return error;
     if (loopback_is_down(query)) {
-        *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceDown);
+        *ret = reach_path_unreachable(kSCNetworkReachabilityReasonInterfaceDown);
         return 0;
     }
     if (interface_is_missing(query, ret)) {
-        *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
+        *ret = reach_path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
         return 0;
     }
-    error = address_path_try_other_legs(query, ret);
+    error = reach_address_path_try_other_legs(query, ret);
     if (error == 0)
-        error = address_path_add_source(query, ret);
+        error = reach_address_path_add_source(query, ret);
     return error == 0 ? query_expiry(query, ret) : error;
 }
 #endif

@@ -37,13 +37,13 @@ static bool is_default_route(const struct route *route)
 }
 
 /* False also if the reply names a route that cannot lead to the destination, so another one with the same way does: see
- * route_may_be_another. */
+ * reach_route_may_be_another. */
 static bool has_known_prefix(const struct route *route, const struct address *destination)
 {
-    const struct address first = address_truncate(destination, route->prefix_length);
+    const struct address first = reach_address_truncate(destination, route->prefix_length);
 
     return route->prefix_length != ROUTE_QUERY_PREFIX_UNKNOWN && !route->hides_legs &&
-           (!route_may_be_another(route) || address_equal(&first, &route->destination));
+           (!reach_route_may_be_another(route) || reach_address_equal(&first, &route->destination));
 }
 
 /* A route to a longer prefix. While none of its gateways responds, the kernel ignores it: then a default route can lead
@@ -56,12 +56,12 @@ static int hold_gateways(struct route_query *query, struct route route)
     if (query->cache->hold_gateway == NULL)
         return 0;
     if (route.legs == NULL && route.oif == 0)
-        error = route_query_plain(query, query->request.oif, &route);
+        error = reach_route_query_plain(query, query->request.oif, &route);
     if (error != 0)
-        return route_query_failure(error);
+        return reach_route_query_failure(error);
     if (route.has_gateway)
         round_cache_hold_gateway(query->cache, route.oif, &route.gateway);
-    while (route_next_leg(&route, &leg))
+    while (reach_route_next_leg(&route, &leg))
         if (leg.has_gateway)
             round_cache_hold_gateway(query->cache, leg.oif, &leg.gateway);
     return 0;
@@ -73,7 +73,7 @@ static int query_sample(struct route_query *query, const struct address *sample,
     int error;
 
     query->request.destination = *sample;
-    error = route_query_match(query, ret);
+    error = reach_route_query_match(query, ret);
     return error == 0 && sample->family == AF_INET6 && !is_default_route(ret) ? hold_gateways(query, *ret) : error;
 }
 
@@ -88,7 +88,7 @@ static int query_witness(struct route_query *query, const struct address *witnes
     error = query_sample(query, witness, &route);
     *ret = error == 0 && (!has_known_prefix(&route, witness) || is_default_route(&route));
     query->request.destination = sample;
-    return route_query_failure(error);
+    return reach_route_query_failure(error);
 }
 
 /* Few routes lead to the sample that is a global address, and none to the others, besides the default route or half of
@@ -115,16 +115,16 @@ static int evaluate_default_route(struct route_query *query, struct route *match
     int error;
 
     if (query->request.destination.family == AF_INET) {
-        error = address_path_from_match(query, match, ret);
+        error = reach_address_path_from_match(query, match, ret);
     } else { /* only the reply to a plain query has the IPv6 source address */
-        error = address_path_plain(query, ret);
+        error = reach_address_path_plain(query, ret);
         if (error == 0) {
-            dependencies_add_lifetime(&ret->dependencies, match);
-            error = address_path_try_other_legs(query, ret);
+            reach_dependencies_add_lifetime(&ret->dependencies, match);
+            error = reach_address_path_try_other_legs(query, ret);
         }
     }
     ret->metric = metric;
-    return error == 0 ? address_path_add_source(query, ret) : error;
+    return error == 0 ? reach_address_path_add_source(query, ret) : error;
 }
 
 /* Finds the default path of one family. The reason is NoRoute if there is no default route. */
@@ -140,7 +140,7 @@ static int find_default_of_family(struct route_query *query, const struct addres
             error = confirm_default_route(query, i, route.prefix_length == ROUTE_QUERY_PREFIX_UNKNOWN, &confirmed);
         if (error == 0 && (confirmed || is_default_route(&route)))
             return evaluate_default_route(query, &route, ret);
-        if (error != 0 && route_query_path_from_error(query, error, ret) != 0)
+        if (error != 0 && reach_route_query_path_from_error(query, error, ret) != 0)
             return error;
         unmatched = unmatched || error == 0 || error == ENETUNREACH;
         /* No route at all matches in this half: continue with the other half. */
@@ -149,7 +149,7 @@ static int find_default_of_family(struct route_query *query, const struct addres
     }
     /* A default route that refuses packets refuses all samples. If only some are refused, a longer prefix does that. */
     if (unmatched)
-        *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
+        *ret = reach_path_unreachable(kSCNetworkReachabilityReasonNoRoute);
     return 0;
 }
 
@@ -158,23 +158,23 @@ static int find_default_of_family(struct route_query *query, const struct addres
 static int find_default_path(struct route_query *query, struct path *ret)
 {
     const uint8_t family = question_default_family(query->question);
-    struct path ipv4 = path_unreachable(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
+    struct path ipv4 = reach_path_unreachable(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
     int error = 0;
 
     if (family != AF_INET6)
         error = find_default_of_family(query, samples_ipv4, &ipv4);
-    if (error == 0 && family != AF_INET && !path_is_usable(&ipv4))
+    if (error == 0 && family != AF_INET && !reach_path_is_usable(&ipv4))
         error = find_default_of_family(query, samples_ipv6, &ipv6);
     if (error != 0)
         return error;
-    *ret = path_is_usable(&ipv6) || ipv4.reason == kSCNetworkReachabilityReasonNoRoute ? ipv6 : ipv4;
+    *ret = reach_path_is_usable(&ipv6) || ipv4.reason == kSCNetworkReachabilityReasonNoRoute ? ipv6 : ipv4;
     /* Of both: later the other family can have the better path. */
-    dependencies_add(&ret->dependencies, &ipv4.dependencies);
-    dependencies_add(&ret->dependencies, &ipv6.dependencies);
+    reach_dependencies_add(&ret->dependencies, &ipv4.dependencies);
+    reach_dependencies_add(&ret->dependencies, &ipv6.dependencies);
     return 0;
 }
 
-const struct address *default_path_sample(size_t i)
+const struct address *reach_default_path_sample(size_t i)
 {
     return i < SAMPLES ? &samples_ipv4[i] : &samples_ipv6[i - SAMPLES];
 }
@@ -184,14 +184,14 @@ const struct address *default_path_sample(size_t i)
 /* 169.254.0.0 stands for the local network. Links decide, not routes. `link_error` can be set. */
 static void find_local_wifi(struct route_query *query, struct path *ret)
 {
-    const struct link *link = link_table_find_local(&query->rtnetlink->links);
+    const struct link *link = reach_link_table_find_local(&query->rtnetlink->links);
 
     if (link != NULL)
-        link = route_query_link(query, link->index); /* reads its device, and its flags if they may be stale */
+        link = reach_route_query_link(query, link->index); /* reads its device, and its flags if they may be stale */
     if (link != NULL)
-        path_evaluate_local(link, ret);
+        reach_path_evaluate_local(link, ret);
     else
-        *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
+        *ret = reach_path_unreachable(kSCNetworkReachabilityReasonNoRoute);
 }
 
 static int evaluate_question(struct route_query *query, struct path *ret)
@@ -203,16 +203,16 @@ static int evaluate_question(struct route_query *query, struct path *ret)
         find_local_wifi(query, ret);
         return 0;
     }
-    error = route_query_begin(query, &open, ret);
+    error = reach_route_query_begin(query, &open, ret);
     if (error != 0 || !open)
         return error;
     if (query->question->destination.family == AF_UNSPEC)
         return find_default_path(query, ret);
-    error = address_path_find(query, ret);
-    return error == 0 && (query->extras & QUERY_FLOW) != 0 ? flow_path_find(query, ret) : error;
+    error = reach_address_path_find(query, ret);
+    return error == 0 && (query->extras & QUERY_FLOW) != 0 ? reach_flow_path_find(query, ret) : error;
 }
 
-bool evaluate_may_wait(const struct questions *questions)
+bool reach_evaluate_may_wait(const struct questions *questions)
 {
     for (size_t i = 0; i < questions->count; i++)
         if (question_is_local_wifi(&questions->items[i]) || link_alias_is(questions->items[i].interface))
@@ -228,30 +228,30 @@ static bool is_of_another_protocol(const struct questions *questions)
     return protocol != 0 && protocol != IPPROTO_UDP;
 }
 
-int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, const struct questions *questions,
-                       unsigned extras, struct path *ret)
+int reach_evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, const struct questions *questions,
+                             unsigned extras, struct path *ret)
 {
     struct dependencies dependencies = { 0 };
 
     if (questions->count == 0)
-        *ret = path_unreachable(questions->reason);
+        *ret = reach_path_unreachable(questions->reason);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
-        struct route_query query = route_query_make(rtnetlink, cache, question,
-                                                    rtnetlink_is_udp(rtnetlink) ? 0 : extras);
+        struct route_query query = reach_route_query_make(rtnetlink, cache, question,
+                                                          rtnetlink_is_udp(rtnetlink) ? 0 : extras);
         struct path other, *path = i == 0 ? ret : &other;
         int error;
 
         error = evaluate_question(&query, path);
         if (error == 0)
-            error = route_query_end(&query, path);
+            error = reach_route_query_end(&query, path);
         if (error != 0)
             return error;
         path->destination = question->destination;
-        if (question->local.family != AF_UNSPEC && path_rank(path) > 0)
+        if (question->local.family != AF_UNSPEC && reach_path_rank(path) > 0)
             path->source = question->local;
-        dependencies_add(&dependencies, &path->dependencies);
-        if (path_rank(path) > path_rank(ret))
+        reach_dependencies_add(&dependencies, &path->dependencies);
+        if (reach_path_rank(path) > reach_path_rank(ret))
             *ret = *path;
     }
     /* Of all paths: later another path can be the best. */
@@ -260,7 +260,7 @@ int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, c
         ret->evidence = kSCNetworkReachabilityEvidenceSocket;
         ret->flow = is_of_another_protocol(questions) ? kSCNetworkReachabilityFlowIncomplete : 0;
     }
-    questions_adjust_path(questions, ret);
+    reach_questions_adjust_path(questions, ret);
     return 0;
 }
 #endif

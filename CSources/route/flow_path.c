@@ -34,10 +34,10 @@ static int find_address(struct route_query *query, uint32_t oif, uint32_t *ret)
         .destination = query->question->local, .mark = query->request.mark, .oif = oif, .fib_match = true
     };
     struct route route = { 0 };
-    const int error = rtnetlink_query(query->rtnetlink, &request, &route);
+    const int error = reach_rtnetlink_query(query->rtnetlink, &request, &route);
 
     *ret = error == 0 && route.type == RTN_LOCAL ? route.oif : 0;
-    return route_query_failure(error);
+    return reach_route_query_failure(error);
 }
 
 /* The interface of the path comes first: several can have the address. */
@@ -56,11 +56,11 @@ enum holder { HOLDER_UNKNOWN, HOLDER_ORDINARY, HOLDER_BRIDGE, HOLDER_NOWHERE };
 /* An address of lo or a dummy link is nowhere: it is used over all interfaces. */
 static enum holder find_holder(struct route_query *query, uint32_t index)
 {
-    const struct link *link = index == 0 ? NULL : route_query_link(query, index);
+    const struct link *link = index == 0 ? NULL : reach_route_query_link(query, index);
 
     if (link == NULL)
         return HOLDER_UNKNOWN;
-    if (link_is_loopback(link))
+    if (reach_link_is_loopback(link))
         return HOLDER_NOWHERE;
     if (!link->complete) {
         query->unknown_link = index;
@@ -81,7 +81,7 @@ static bool has_both_legs(struct route *route, uint32_t a, uint32_t b)
 
     if (route->legs == NULL)
         return route->oif == 0 || route->hides_legs;
-    while (route_next_leg(route, &leg)) {
+    while (reach_route_next_leg(route, &leg)) {
         has_a = has_a || leg.oif == a;
         has_b = has_b || leg.oif == b;
     }
@@ -99,10 +99,10 @@ static int are_one_way(struct ways *ways, uint32_t a, uint32_t b, bool *ret)
     request.fib_match = true;
     for (int i = 0; i < 2 && error == 0 && !*ret; i++) {
         struct route route;
-        const int failure = rtnetlink_query(ways->query->rtnetlink, &request, &route);
+        const int failure = reach_rtnetlink_query(ways->query->rtnetlink, &request, &route);
 
         *ret = failure == 0 && has_both_legs(&route, a, b);
-        error = route_query_failure(failure);
+        error = reach_route_query_failure(failure);
         request.source = (struct address){ 0 };
         request.flow.local_port = 0;
     }
@@ -113,30 +113,31 @@ static int are_one_way(struct ways *ways, uint32_t a, uint32_t b, bool *ret)
 
 static int find_fresh_path(struct ways *ways)
 {
-    struct route_query query = route_query_make(ways->query->rtnetlink, ways->query->cache, &ways->fresh_question,
-                                                ways->query->extras & ~(unsigned)QUERY_FLOW);
+    struct route_query query = reach_route_query_make(ways->query->rtnetlink, ways->query->cache, &ways->fresh_question,
+                                                      ways->query->extras & ~(unsigned)QUERY_FLOW);
     bool open;
-    int error = route_query_begin(&query, &open, &ways->fresh);
+    int error = reach_route_query_begin(&query, &open, &ways->fresh);
 
     if (error == 0 && open)
-        error = address_path_find(&query, &ways->fresh);
-    return error == 0 ? route_query_end(&query, &ways->fresh) : error;
+        error = reach_address_path_find(&query, &ways->fresh);
+    return error == 0 ? reach_route_query_end(&query, &ways->fresh) : error;
 }
 
 /* Finds the source of a new connection that leaves over the flow's interface. AF_UNSPEC: none can. */
 static int find_fresh_source(const struct ways *ways, struct address *ret)
 {
-    struct route_query query = route_query_make(ways->query->rtnetlink, ways->query->cache, &ways->fresh_question, 0);
+    struct route_query query = reach_route_query_make(ways->query->rtnetlink, ways->query->cache, &ways->fresh_question,
+                                                      0);
     struct route route;
     int error;
 
     *ret = ways->fresh.source;
-    if (ways->fresh.index == ways->index && path_is_usable(&ways->fresh))
+    if (ways->fresh.index == ways->index && reach_path_is_usable(&ways->fresh))
         return 0;
     query.request.destination = ways->fresh_question.destination;
-    error = route_query_plain(&query, ways->index, &route);
+    error = reach_route_query_plain(&query, ways->index, &route);
     *ret = error == 0 ? route.source : (struct address){ 0 };
-    return route_query_failure(error);
+    return reach_route_query_failure(error);
 }
 
 /* ---- The flow --------------------------------------------------------------------------------------------------- */
@@ -147,7 +148,7 @@ static int add_better_path(struct ways *ways, enum holder holder, struct path *p
     bool same;
     int error;
 
-    if (!path_is_usable(&ways->fresh) || fresh == 0)
+    if (!reach_path_is_usable(&ways->fresh) || fresh == 0)
         return 0;
     error = are_one_way(ways, fresh, ways->index, &same);
     if (error == 0 && same && (holder == HOLDER_ORDINARY || holder == HOLDER_BRIDGE))
@@ -169,19 +170,20 @@ static int add_foreign_source(struct ways *ways, enum holder holder, struct path
     if (error != 0 || same)
         return error;
     error = find_fresh_source(ways, &source);
-    if (error == 0 && source.family != AF_UNSPEC && !address_equal(&source, &ways->query->question->local))
+    if (error == 0 && source.family != AF_UNSPEC && !reach_address_equal(&source, &ways->query->question->local))
         path->flow |= kSCNetworkReachabilityFlowSourceForeign;
     return error;
 }
 
-int flow_path_find(struct route_query *query, struct path *path)
+int reach_flow_path_find(struct route_query *query, struct path *path)
 {
     struct ways ways = { .query = query, .fresh_question = *query->question, .index = path->index };
     enum holder holder;
     int error;
 
     if (query->question->local.family == AF_UNSPEC || query->question->destination.family == AF_UNSPEC ||
-        path_rank(path) == 0 || path->index == 0 || (path->flags & kSCNetworkReachabilityFlagsIsLocalAddress) != 0)
+        reach_path_rank(path) == 0 || path->index == 0 ||
+        (path->flags & kSCNetworkReachabilityFlagsIsLocalAddress) != 0)
         return 0;
     ways.fresh_question.local = (struct address){ 0 };
     ways.fresh_question.local_scope = 0;
@@ -191,7 +193,7 @@ int flow_path_find(struct route_query *query, struct path *path)
         error = find_fresh_path(&ways);
     if (error != 0)
         return error;
-    dependencies_add(&path->dependencies, &ways.fresh.dependencies);
+    reach_dependencies_add(&path->dependencies, &ways.fresh.dependencies);
     holder = find_holder(query, ways.source_index);
     path->source_index = ways.source_index;
     path->flow_unsettled = query->unknown_link != 0;

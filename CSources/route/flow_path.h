@@ -8,6 +8,6 @@
 
 /* Adds BetterPath and SourceForeign to the path of a question with a local address, and what they depend on. Returns 0,
  * or an errno if the kernel could not be queried. */
-int flow_path_find(struct route_query *query, struct path *path);
+int reach_flow_path_find(struct route_query *query, struct path *path);
 
 #endif

@@ -28,24 +28,25 @@ static int apply_peer(struct netns *netns, struct round_cache *cache, const stru
                       struct path *path)
 {
     struct tunnel tunnel = { 0 };
-    struct path outer = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
-    const bool has_peer = wireguard_link_find_peer(link, &path->destination, &tunnel) &&
+    struct path outer = reach_path_unreachable(kSCNetworkReachabilityReasonNoRoute);
+    const bool has_peer = reach_wireguard_link_find_peer(link, &path->destination, &tunnel) &&
                           tunnel.remote.family != AF_UNSPEC;
     int error = 0;
 
     if (has_peer && link->sends_here) {
         const struct question question = { .destination = tunnel.remote, .scope = tunnel.oif, .mark = tunnel.mark };
-        struct questions *questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
+        struct questions *questions = reach_questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
 
-        error = questions == NULL ? ENOMEM
-                                  : shared_socket_evaluate_in_round(netns_socket(netns), cache, questions, 0, &outer);
-        questions_release(questions);
+        error = questions == NULL
+                    ? ENOMEM
+                    : reach_shared_socket_evaluate_in_round(reach_netns_socket(netns), cache, questions, 0, &outer);
+        reach_questions_release(questions);
     }
     if (error != 0)
         return error;
     if (!has_peer || link->sends_here)
-        path_apply_outer(path, &tunnel.remote, &outer);
-    route_query_recheck_after(path, path_rank(path) == 0 ? UNREACHABLE_PEER_SECONDS : PEER_SECONDS);
+        reach_path_apply_outer(path, &tunnel.remote, &outer);
+    reach_route_query_recheck_after(path, reach_path_rank(path) == 0 ? UNREACHABLE_PEER_SECONDS : PEER_SECONDS);
     return 0;
 }
 
@@ -57,19 +58,19 @@ static int follow_peer(struct netns *netns, struct round_cache *cache, struct pa
     uint32_t pause;
     int error = 0;
 
-    if (!path->wireguard || path_rank(path) == 0)
+    if (!path->wireguard || reach_path_rank(path) == 0)
         return 0;
-    pause = netns_peers_pause(netns, false);
-    if (pause == 0 && wireguard_find(&cache->wireguard, path->index) == NULL) /* else this round has read it */
-        error = wireguard_read(&cache->wireguard, netns_handle(netns), path->index);
+    pause = reach_netns_peers_pause(netns, false);
+    if (pause == 0 && reach_wireguard_find(&cache->wireguard, path->index) == NULL) /* else this round has read it */
+        error = reach_wireguard_read(&cache->wireguard, reach_netns_handle(netns), path->index);
     if (netlink_is_withheld(error))
-        pause = netns_peers_pause(netns, true);
+        pause = reach_netns_peers_pause(netns, true);
     if (pause > 0) {
-        route_query_recheck_after(path, pause);
+        reach_route_query_recheck_after(path, pause);
         return 0;
     }
     if (error == 0)
-        return apply_peer(netns, cache, wireguard_find(&cache->wireguard, path->index), path);
+        return apply_peer(netns, cache, reach_wireguard_find(&cache->wireguard, path->index), path);
     /* ENODEV: the link was deleted a moment ago. ENOENT, EOPNOTSUPP: an implementation of WireGuard outside the
      * kernel. */
     return error == ENODEV || error == ENOENT || error == EOPNOTSUPP ? 0 : error;
@@ -80,8 +81,9 @@ static int follow_peer(struct netns *netns, struct round_cache *cache, struct pa
 static int evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
                     const struct questions *questions, unsigned extras, struct path *ret)
 {
-    return rtnetlink != NULL ? evaluate_questions(rtnetlink, cache, questions, extras, ret)
-                             : shared_socket_evaluate_in_round(netns_socket(netns), cache, questions, extras, ret);
+    return rtnetlink != NULL
+               ? reach_evaluate_questions(rtnetlink, cache, questions, extras, ret)
+               : reach_shared_socket_evaluate_in_round(reach_netns_socket(netns), cache, questions, extras, ret);
 }
 
 /* Finds out the type of a link, as far as possible. Returns 0 or an errno. */
@@ -93,13 +95,13 @@ static int learn_link(struct rtnetlink *rtnetlink, struct netns *netns, uint32_t
     int error;
 
     if (links == NULL)
-        return shared_socket_learn_link(netns_socket(netns), index, &link);
-    error = link_type_query(netns_handle(netns), index, &link);
+        return reach_shared_socket_learn_link(reach_netns_socket(netns), index, &link);
+    error = reach_link_type_query(reach_netns_handle(netns), index, &link);
     if (error == 0) {
-        link_table_learn(links, &link, version);
+        reach_link_table_learn(links, &link, version);
         rtnetlink->refused = rtnetlink->refused || !link.learned;
     } else if (rtnetlink_is_refused(rtnetlink, error)) {
-        link_table_give_up(links, index);
+        reach_link_table_give_up(links, index);
     } else if (error != ENODEV) { /* the link was deleted a moment ago */
         return error;
     }
@@ -108,8 +110,8 @@ static int learn_link(struct rtnetlink *rtnetlink, struct netns *netns, uint32_t
 
 /* Where link messages cannot be received, the shared link table keeps nothing that was learned: a link stays
  * unknown. */
-int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
-                       const struct questions *questions, unsigned extras, struct path *ret)
+int reach_full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
+                             const struct questions *questions, unsigned extras, struct path *ret)
 {
     uint32_t learned = 0;
     int error = evaluate(rtnetlink, netns, cache, questions, extras, ret);
@@ -123,40 +125,40 @@ int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct 
     if (error == 0)
         error = follow_peer(netns, cache, ret);
     if (error == 0)
-        questions_adjust_path(questions, ret); /* the other end of a tunnel may have set another reason */
+        reach_questions_adjust_path(questions, ret); /* the other end of a tunnel may have set another reason */
     return error;
 }
 
 /* ---- Next hops -------------------------------------------------------------------------------------------------- */
 
-int full_path_find_next_hop(struct netns *netns, struct path *path)
+int reach_full_path_find_next_hop(struct netns *netns, struct path *path)
 {
     struct address address;
     uint16_t state;
     int error;
 
     path->next_hop = kSCNetworkReachabilityNextHopUnknown;
-    if (!next_hop_find(path, &address))
+    if (!reach_next_hop_find(path, &address))
         return 0;
-    error = neighbours_query_in(netns_handle(netns), path->index, &address, &state);
+    error = reach_neighbours_query_in(reach_netns_handle(netns), path->index, &address, &state);
     if (error == 0)
-        path->next_hop = next_hop_from_state(state);
+        path->next_hop = reach_next_hop_from_state(state);
     return error == EOPNOTSUPP || netlink_is_withheld(error) ? 0 : error;
 }
 
 /* ---- For one call ------------------------------------------------------------------------------------------------ */
 
-int full_path_query(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
+int reach_full_path_query(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
 {
     struct round_cache cache = ROUND_CACHE_EMPTY;
-    int error = full_path_evaluate(NULL, netns, &cache, questions, extras | QUERY_SOURCE, ret);
+    int error = reach_full_path_evaluate(NULL, netns, &cache, questions, extras | QUERY_SOURCE, ret);
 
     if (error == 0)
-        error = shared_socket_learn_types(netns_socket(netns), ret);
+        error = reach_shared_socket_learn_types(reach_netns_socket(netns), ret);
     if (error == 0)
-        error = shared_socket_settle_flow(netns_socket(netns), questions, ret);
+        error = reach_shared_socket_settle_flow(reach_netns_socket(netns), questions, ret);
     if (error == 0 && (extras & QUERY_NEXT_HOP) != 0)
-        error = full_path_find_next_hop(netns, ret);
+        error = reach_full_path_find_next_hop(netns, ret);
     round_cache_end(&cache);
     return error;
 }

@@ -20,14 +20,14 @@
 struct netns {
     struct tree_node node;
     unsigned era;        /* process_era of its creation */
-    unsigned references; /* under process_lock */
+    unsigned references; /* under reach_process_lock */
     struct netns_handle handle;
     _Atomic int64_t peers_at; /* when to read WireGuard's peers, which was refused to this user */
     _Atomic uid_t peers_user;
     struct shared_socket shared_socket;
 };
 
-static struct tree_node *netns_registry; /* under process_lock */
+static struct tree_node *netns_registry; /* under reach_process_lock */
 static unsigned registry_era;            /* a fork's child starts with an empty registry */
 
 /* ---- Registry --------------------------------------------------------------------------------------------------- */
@@ -40,8 +40,8 @@ static uint64_t netns_key(struct netns_id id)
 
 static void netns_free(struct netns *netns)
 {
-    shared_socket_close(&netns->shared_socket);
-    netns_handle_close(&netns->handle);
+    reach_shared_socket_close(&netns->shared_socket);
+    reach_netns_handle_close(&netns->handle);
     free(netns);
 }
 
@@ -56,14 +56,14 @@ static int netns_create(struct netns_id id, struct netns **ret)
     netns->era = process_era();
     netns->references = 1;
     netns->handle.descriptor = DESCRIPTOR_CLOSED;
-    error = shared_socket_init(&netns->shared_socket, &netns->handle);
+    error = reach_shared_socket_init(&netns->shared_socket, &netns->handle);
     if (error != 0) {
         free(netns);
         return error;
     }
-    error = netns_handle_open(id, &netns->handle);
+    error = reach_netns_handle_open(id, &netns->handle);
     if (error == 0)
-        error = shared_socket_open(&netns->shared_socket);
+        error = reach_shared_socket_open(&netns->shared_socket);
     if (error != 0) {
         netns_free(netns);
         return error;
@@ -78,7 +78,7 @@ static struct netns *find_or_register(struct netns_id id, struct netns *fresh)
     struct netns *found = NULL;
     struct tree_node *node;
 
-    process_lock();
+    reach_process_lock();
     if (registry_era != process_era()) {
         netns_registry = NULL;
         registry_era = process_era();
@@ -91,15 +91,15 @@ static struct netns *find_or_register(struct netns_id id, struct netns *fresh)
         tree_add(&netns_registry, &fresh->node);
         found = fresh;
     }
-    process_unlock();
+    reach_process_unlock();
     return found;
 }
 
-int netns_current(struct netns **ret)
+int reach_netns_current(struct netns **ret)
 {
     struct netns *found, *fresh = NULL;
     struct netns_id id;
-    int error = netns_id_current(&id);
+    int error = reach_netns_id_current(&id);
 
     if (error != 0)
         return error;
@@ -116,49 +116,49 @@ int netns_current(struct netns **ret)
     return 0;
 }
 
-void netns_retain_locked(struct netns *netns)
+void reach_netns_retain_locked(struct netns *netns)
 {
     netns->references++;
 }
 
-void netns_retain(struct netns *netns)
+void reach_netns_retain(struct netns *netns)
 {
-    process_lock();
-    netns_retain_locked(netns);
-    process_unlock();
+    reach_process_lock();
+    reach_netns_retain_locked(netns);
+    reach_process_unlock();
 }
 
-void netns_release(struct netns *netns)
+void reach_netns_release(struct netns *netns)
 {
     bool last;
 
-    process_lock();
+    reach_process_lock();
     last = --netns->references == 0;
     if (last && netns->era == process_era())
         tree_remove(&netns_registry, &netns->node);
-    process_unlock();
+    reach_process_unlock();
     if (last)
         netns_free(netns);
 }
 
-const struct netns_handle *netns_handle(const struct netns *netns)
+const struct netns_handle *reach_netns_handle(const struct netns *netns)
 {
     return &netns->handle;
 }
 
-struct shared_socket *netns_socket(struct netns *netns)
+struct shared_socket *reach_netns_socket(struct netns *netns)
 {
     return &netns->shared_socket;
 }
 
-int netns_enter(struct netns *netns)
+int reach_netns_enter(struct netns *netns)
 {
-    return netns_handle_enter(&netns->handle);
+    return reach_netns_handle_enter(&netns->handle);
 }
 
 /* ---- WireGuard -------------------------------------------------------------------------------------------------- */
 
-uint32_t netns_peers_pause(struct netns *netns, bool refused)
+uint32_t reach_netns_peers_pause(struct netns *netns, bool refused)
 {
     const uid_t user = process_user();
     const int64_t now = clock_now();

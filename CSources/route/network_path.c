@@ -17,7 +17,7 @@
 #include "route/full_path.h"
 #include "route/shared_socket.h"
 
-/* The indexes of the questions of network_path_questions. The name servers follow. */
+/* The indexes of the questions of reach_network_path_questions. The name servers follow. */
 enum { QUESTION_IPV4, QUESTION_IPV6, QUESTION_LOOPBACK_IPV4, QUESTION_LOOPBACK_IPV6, QUESTION_SERVERS };
 
 static const uint8_t families[NETWORK_FAMILIES] = { AF_INET, AF_INET6 };
@@ -27,13 +27,13 @@ static void free_network_path(struct counted *counted)
     free(container_of(counted, struct network_path, counted));
 }
 
-void network_path_release(struct network_path *network)
+void reach_network_path_release(struct network_path *network)
 {
     if (network != NULL)
         counted_release(&network->counted);
 }
 
-struct questions *network_path_questions(const struct name_server *servers, size_t count)
+struct questions *reach_network_path_questions(const struct name_server *servers, size_t count)
 {
     const struct address ipv4_loopback = { AF_INET, { 127, 0, 0, 1 } }, ipv6_loopback = { AF_INET6, { [15] = 1 } };
     struct question items[QUESTION_SERVERS + CONFFILE_SERVERS] = {
@@ -44,13 +44,13 @@ struct questions *network_path_questions(const struct name_server *servers, size
     };
 
     for (size_t i = 0; i < count; i++)
-        items[QUESTION_SERVERS + i] = name_server_question(&servers[i]);
-    return questions_create(items, QUESTION_SERVERS + count, kSCNetworkReachabilityReasonNone);
+        items[QUESTION_SERVERS + i] = reach_name_server_question(&servers[i]);
+    return reach_questions_create(items, QUESTION_SERVERS + count, kSCNetworkReachabilityReasonNone);
 }
 
 /* ---- One question ----------------------------------------------------------------------------------------------- */
 
-/* The arguments of network_path_find, and what it has found so far. */
+/* The arguments of reach_network_path_find, and what it has found so far. */
 struct network_search {
     struct rtnetlink *rtnetlink;
     struct netns *netns;
@@ -63,19 +63,20 @@ struct network_search {
 static int evaluate_one(struct network_search *search, const struct question *question, struct path *ret)
 {
     const unsigned extras = QUERY_EXPIRY | QUERY_SOURCE;
-    struct questions *questions = questions_create(question, 1, kSCNetworkReachabilityReasonNone);
+    struct questions *questions = reach_questions_create(question, 1, kSCNetworkReachabilityReasonNone);
     int error = questions == NULL ? ENOMEM : 0;
 
     if (error == 0 && search->rtnetlink == NULL)
-        error = shared_socket_evaluate_in_round(netns_socket(search->netns), search->cache, questions, extras, ret);
+        error = reach_shared_socket_evaluate_in_round(reach_netns_socket(search->netns), search->cache, questions,
+                                                      extras, ret);
     else if (error == 0)
-        error = full_path_evaluate(search->rtnetlink, search->netns, search->cache, questions, extras, ret);
-    questions_release(questions);
+        error = reach_full_path_evaluate(search->rtnetlink, search->netns, search->cache, questions, extras, ret);
+    reach_questions_release(questions);
     if (error == 0 && search->rtnetlink != NULL && (ret->type_unknown || ret->unknown_carrier != 0))
-        error = shared_socket_learn_types(netns_socket(search->netns), ret);
+        error = reach_shared_socket_learn_types(reach_netns_socket(search->netns), ret);
     if (error != 0)
         return error;
-    dependencies_add(&search->dependencies, &ret->dependencies);
+    reach_dependencies_add(&search->dependencies, &ret->dependencies);
     round_cache_hold_gateway(search->cache, ret->index, &ret->gateway);
     return 0;
 }
@@ -88,7 +89,7 @@ static int add_path(struct network_search *search, size_t family, const struct p
     struct network_path *network = search->network;
     size_t i = 0;
 
-    if (path_rank(path) == 0 || path->index == 0)
+    if (reach_path_rank(path) == 0 || path->index == 0)
         return 0;
     while (i < network->count && network->ways[i].index != path->index)
         i++;
@@ -106,7 +107,7 @@ static int add_path(struct network_search *search, size_t family, const struct p
 /* Packets leave over the bridge or bond, not over its ports. */
 static bool is_port(const struct link_table *links, const struct link *link)
 {
-    const struct link *master = link->master == 0 ? NULL : link_table_find(links, link->master);
+    const struct link *master = link->master == 0 ? NULL : reach_link_table_find(links, link->master);
 
     return master != NULL && master->vrf_table == 0;
 }
@@ -115,7 +116,7 @@ static bool is_port(const struct link_table *links, const struct link *link)
  * the table "main", with an address of the VRF: that is not the path of other packets over that interface. */
 static bool may_be_a_way(const struct link_table *links, const struct link *link)
 {
-    return link_is_usable(link) && !link_is_loopback(link) && link->vrf_table == 0 && !is_port(links, link);
+    return reach_link_is_usable(link) && !reach_link_is_loopback(link) && link->vrf_table == 0 && !is_port(links, link);
 }
 
 #define LATE (100 * MILLISECOND) /* the kernel finishes a change this long after its message, at most */
@@ -145,7 +146,7 @@ static struct question *list_candidates(const struct network_search *search, siz
         for (size_t family = 0; family < NETWORK_FAMILIES; family++) {
             const struct path *chosen = &search->network->paths[family];
 
-            if (path_rank(chosen) == 0 || chosen->index != link->index)
+            if (reach_path_rank(chosen) == 0 || chosen->index != link->index)
                 candidates[count++] = (struct question){ .family = families[family], .scope = link->index };
         }
     }
@@ -164,11 +165,11 @@ static void begin_batch(struct rtnetlink *rtnetlink, const struct question *cand
         const struct question *candidate = &candidates[i / SAMPLES];
         const size_t family = candidate->family == AF_INET6 ? NETWORK_IPV6 : NETWORK_IPV4;
 
-        requests[i] = (struct route_request){ .destination = *default_path_sample(family * SAMPLES + i % SAMPLES),
+        requests[i] = (struct route_request){ .destination = *reach_default_path_sample(family * SAMPLES + i % SAMPLES),
                                               .oif = candidate->scope,
                                               .fib_match = true };
     }
-    rtnetlink_begin_batch(rtnetlink, requests, count * SAMPLES);
+    reach_rtnetlink_begin_batch(rtnetlink, requests, count * SAMPLES);
 }
 
 static int add_other_ways(struct network_search *search)
@@ -186,14 +187,14 @@ static int add_other_ways(struct network_search *search)
         if (error == 0)
             error = add_path(search, candidates[i].family == AF_INET6 ? NETWORK_IPV6 : NETWORK_IPV4, &path);
     }
-    rtnetlink_end_batch(search->rtnetlink);
+    reach_rtnetlink_end_batch(search->rtnetlink);
     free(candidates);
     return error;
 }
 
 static uint32_t metric_of_way(const struct network_way *way)
 {
-    return way->paths[path_rank(&way->paths[NETWORK_IPV4]) > 0 ? NETWORK_IPV4 : NETWORK_IPV6].metric;
+    return way->paths[reach_path_rank(&way->paths[NETWORK_IPV4]) > 0 ? NETWORK_IPV4 : NETWORK_IPV6].metric;
 }
 
 static int compare_ways(const void *left, const void *right)
@@ -245,17 +246,17 @@ static int add_server(struct network_search *search, const struct question *ques
     *server = (struct name_server){ .address = question->destination, .scope = question->scope };
     if (question->interface != NULL) {
         memcpy(server->zone, question->interface, strnlen(question->interface, sizeof server->zone - 1));
-        server->scope = shared_socket_link_index(netns_socket(search->netns), server->zone);
+        server->scope = reach_shared_socket_link_index(reach_netns_socket(search->netns), server->zone);
     }
-    if (network->server_count++ == 0 || path_rank(&path) > path_rank(&network->server_path))
+    if (network->server_count++ == 0 || reach_path_rank(&path) > reach_path_rank(&network->server_path))
         network->server_path = path;
-    network->server_is_reachable = path_rank(&network->server_path) > 0;
+    network->server_is_reachable = reach_path_rank(&network->server_path) > 0;
     return 0;
 }
 
-int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
-                      const struct questions *questions, bool all_ways, const struct network_path *before,
-                      struct network_path **ret, struct dependencies *ret_dependencies)
+int reach_network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
+                            const struct questions *questions, bool all_ways, const struct network_path *before,
+                            struct network_path **ret, struct dependencies *ret_dependencies)
 {
     struct network_search search = {
         .rtnetlink = rtnetlink, .netns = netns, .cache = cache, .before = before, .network = calloc(1, sizeof **ret)
@@ -272,7 +273,7 @@ int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct r
     for (size_t i = QUESTION_SERVERS; i < questions->count && error == 0; i++)
         error = add_server(&search, &questions->items[i]);
     if (error != 0) {
-        network_path_release(search.network);
+        reach_network_path_release(search.network);
         return error;
     }
     *ret_dependencies = search.dependencies;
@@ -287,25 +288,25 @@ static int find_over_netlink(struct netns *netns, struct round_cache *cache, con
 {
     struct dependencies ignored;
     struct rtnetlink rtnetlink;
-    int error = rtnetlink_open(&rtnetlink, RTNETLINK_LINKS, netns_handle(netns));
+    int error = reach_rtnetlink_open(&rtnetlink, RTNETLINK_LINKS, reach_netns_handle(netns));
 
     if (error != 0)
         return error;
     (void)rtnetlink_set_user(&rtnetlink, process_user());
-    error = rtnetlink_read_links(&rtnetlink);
+    error = reach_rtnetlink_read_links(&rtnetlink);
     if (error == 0)
-        error = network_path_find(&rtnetlink, netns, cache, questions, true, NULL, ret, &ignored);
+        error = reach_network_path_find(&rtnetlink, netns, cache, questions, true, NULL, ret, &ignored);
     if (error == 0 && rtnetlink.overruns > 0) {
-        network_path_release(*ret);
+        reach_network_path_release(*ret);
         error = ENOBUFS;
     }
-    rtnetlink_close(&rtnetlink);
+    reach_rtnetlink_close(&rtnetlink);
     return error;
 }
 
 #define SEARCHES 3 /* tries, while messages are lost */
 
-int network_path_query(struct netns *netns, const struct questions *questions, struct network_path **ret)
+int reach_network_path_query(struct netns *netns, const struct questions *questions, struct network_path **ret)
 {
     struct round_cache cache = ROUND_CACHE_EMPTY;
     struct dependencies ignored;
@@ -314,7 +315,7 @@ int network_path_query(struct netns *netns, const struct questions *questions, s
     for (int tries = 0; tries < SEARCHES && error == ENOBUFS; tries++)
         error = find_over_netlink(netns, &cache, questions, ret);
     if (error == NETLINK_DENIED)
-        error = network_path_find(NULL, netns, &cache, questions, false, NULL, ret, &ignored);
+        error = reach_network_path_find(NULL, netns, &cache, questions, false, NULL, ret, &ignored);
     if (error == 0)
         (*ret)->whole = true;
     round_cache_end(&cache);
@@ -327,7 +328,7 @@ static bool paths_look_equal(const struct path *a, const struct path *b)
 {
     return a->index == b->index && a->type == b->type && a->type_unknown == b->type_unknown && a->cable == b->cable &&
            a->carriers == b->carriers && a->metric == b->metric && strcmp(a->name, b->name) == 0 &&
-           a->evidence == b->evidence && !path_differs(a, b);
+           a->evidence == b->evidence && !reach_path_differs(a, b);
 }
 
 static bool all_paths_look_equal(const struct path *a, const struct path *b)
@@ -335,20 +336,21 @@ static bool all_paths_look_equal(const struct path *a, const struct path *b)
     return paths_look_equal(&a[NETWORK_IPV4], &b[NETWORK_IPV4]) && paths_look_equal(&a[NETWORK_IPV6], &b[NETWORK_IPV6]);
 }
 
-bool network_path_servers_equal(const struct network_path *a, const struct network_path *b)
+bool reach_network_path_servers_equal(const struct network_path *a, const struct network_path *b)
 {
     if (a->server_count != b->server_count)
         return false;
     for (size_t i = 0; i < a->server_count; i++)
-        if (!address_equal(&a->servers[i].address, &b->servers[i].address) ||
+        if (!reach_address_equal(&a->servers[i].address, &b->servers[i].address) ||
             a->servers[i].scope != b->servers[i].scope || strcmp(a->servers[i].zone, b->servers[i].zone) != 0)
             return false;
     return true;
 }
 
-bool network_path_equal(const struct network_path *a, const struct network_path *b)
+bool reach_network_path_equal(const struct network_path *a, const struct network_path *b)
 {
-    if (a->count != b->count || !network_path_servers_equal(a, b) || a->server_is_reachable != b->server_is_reachable ||
+    if (a->count != b->count || !reach_network_path_servers_equal(a, b) ||
+        a->server_is_reachable != b->server_is_reachable ||
         a->loopback[NETWORK_IPV4].flags != b->loopback[NETWORK_IPV4].flags ||
         a->loopback[NETWORK_IPV6].flags != b->loopback[NETWORK_IPV6].flags || !all_paths_look_equal(a->paths, b->paths))
         return false;

@@ -14,7 +14,7 @@ enum { NETWORK_IPV4, NETWORK_IPV6, NETWORK_FAMILIES };
 /* An interface with a usable default path. */
 struct network_way {
     uint32_t index;
-    struct path paths[NETWORK_FAMILIES]; /* out of this interface; path_rank 0: there is none */
+    struct path paths[NETWORK_FAMILIES]; /* out of this interface; reach_path_rank 0: there is none */
 };
 
 /* Constant. */
@@ -32,26 +32,26 @@ struct network_path {
     struct network_way ways[]; /* that of `paths` for IPv4 first, then for IPv6, then by metric and index */
 };
 
-void network_path_release(struct network_path *network); /* NULL: does nothing */
+void reach_network_path_release(struct network_path *network); /* NULL: does nothing */
 
-/* The questions that network_path_find evaluates. NULL: no memory. */
-struct questions *network_path_questions(const struct name_server *servers, size_t count);
+/* The questions that reach_network_path_find evaluates. NULL: no memory. */
+struct questions *reach_network_path_questions(const struct name_server *servers, size_t count);
 
 /* Evaluates the questions for a monitor, over its socket and with its link table. `rtnetlink` NULL: over the socket
  * that the namespace's targets share; does not wait for RTNL. `all_ways` false, or no rtnetlink: only the ways that the
  * kernel chooses. `before`: only the links that are ways there, or that messages have named since, are looked at; NULL:
  * all. Returns 0, NETLINK_DENIED or an errno. *ret_dependencies: of all that was evaluated. */
-int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
-                      const struct questions *questions, bool all_ways, const struct network_path *before,
-                      struct network_path **ret, struct dependencies *ret_dependencies);
+int reach_network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
+                            const struct questions *questions, bool all_ways, const struct network_path *before,
+                            struct network_path **ret, struct dependencies *ret_dependencies);
 
 /* Over sockets of its own: for a call, or where a sandbox refuses all messages. May wait for RTNL. Returns 0 or an
  * errno. */
-int network_path_query(struct netns *netns, const struct questions *questions, struct network_path **ret);
+int reach_network_path_query(struct netns *netns, const struct questions *questions, struct network_path **ret);
 
-bool network_path_servers_equal(const struct network_path *a, const struct network_path *b);
+bool reach_network_path_servers_equal(const struct network_path *a, const struct network_path *b);
 
 /* Whether there is no difference that a program may see. */
-bool network_path_equal(const struct network_path *a, const struct network_path *b);
+bool reach_network_path_equal(const struct network_path *a, const struct network_path *b);
 
 #endif

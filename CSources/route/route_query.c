@@ -22,8 +22,8 @@
 
 #define TUNNEL_DEPTH 4 /* tunnels inside one another that are followed */
 
-struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round_cache *cache,
-                                    const struct question *question, unsigned extras)
+struct route_query reach_route_query_make(struct rtnetlink *rtnetlink, struct round_cache *cache,
+                                          const struct question *question, unsigned extras)
 {
     return (struct route_query){ .rtnetlink = rtnetlink,
                                  .cache = cache,
@@ -49,7 +49,7 @@ struct vrf {
 /* Returns the link if all is known about it, else NULL. */
 static const struct link *find_complete_link(struct route_query *query, uint32_t index)
 {
-    const struct link *link = link_table_find(&query->rtnetlink->links, index);
+    const struct link *link = reach_link_table_find(&query->rtnetlink->links, index);
 
     if (link != NULL && link->complete)
         return link;
@@ -74,7 +74,7 @@ static bool needs_source(const struct route_request *request, int error)
     return is_refusal(error) && request->destination.family == AF_INET6 && request->source.family == AF_UNSPEC;
 }
 
-bool route_query_is_outside(struct route_query *query, uint32_t index)
+bool reach_route_query_is_outside(struct route_query *query, uint32_t index)
 {
     const uint32_t oif = query->request.oif;
 
@@ -83,7 +83,7 @@ bool route_query_is_outside(struct route_query *query, uint32_t index)
 
 static bool leaves_bound_interface(struct route_query *query, const struct route *route)
 {
-    return route->legs == NULL && route_query_is_outside(query, route->oif);
+    return route->legs == NULL && reach_route_query_is_outside(query, route->oif);
 }
 
 /* A route over the interface of the request that a socket uses, and no query returns. It may have a gateway. */
@@ -106,7 +106,7 @@ static bool is_alike_for_udp(struct route_query *query, int error, uint32_t oif)
     if (request.flow.protocol == 0 || request.flow.protocol == IPPROTO_UDP)
         return true;
     request.flow.protocol = IPPROTO_UDP;
-    return rtnetlink_query(query->rtnetlink, &request, &route) == error && (error != 0 || route.oif == oif);
+    return reach_rtnetlink_query(query->rtnetlink, &request, &route) == error && (error != 0 || route.oif == oif);
 }
 
 /* Queries again, with the source address that the kernel chooses for a socket. If no route leads to the destination
@@ -114,11 +114,11 @@ static bool is_alike_for_udp(struct route_query *query, int error, uint32_t oif)
 static int query_with_source(struct route_query *query, int error, struct route *ret)
 {
     struct route_request request = query->request;
-    int failure = udp_route_choose_source(query->rtnetlink, &request, &request.source);
+    int failure = reach_udp_route_choose_source(query->rtnetlink, &request, &request.source);
 
     if (failure != 0 || request.source.family == AF_UNSPEC)
         return failure != 0 ? failure : error;
-    failure = rtnetlink_query(query->rtnetlink, &request, ret);
+    failure = reach_rtnetlink_query(query->rtnetlink, &request, ret);
     if (failure != 0 && !is_refusal(failure))
         return failure;
     if (failure != 0 && (request.oif == 0 || !is_alike_for_udp(query, error, 0)))
@@ -149,7 +149,7 @@ static int query_strictly(struct route_query *query, const struct udp_route *pac
     if (!packet->is_known && error != 0)
         return error;
     strict.source = (struct address){ 0 };
-    error = rtnetlink_query(query->rtnetlink, &strict, ret);
+    error = reach_rtnetlink_query(query->rtnetlink, &strict, ret);
     if (!packet->is_known || !is_refusal(error))
         return error;
     *ret = route_of_socket(&query->request);
@@ -165,7 +165,7 @@ static int query_with_socket(struct route_query *query, int error, struct route 
 
     if (!is_alike_for_udp(query, error, error == 0 ? ret->oif : 0))
         return error; /* the route has no legs, which another query would overwrite */
-    failure = udp_route_find(query->rtnetlink, &query->request, &packet);
+    failure = reach_udp_route_find(query->rtnetlink, &query->request, &packet);
     if (failure != 0)
         return failure;
     if (packet.is_known && packet.error != 0)
@@ -187,7 +187,7 @@ static int query_again_with_source(struct route_query *query, struct route *ret)
         request.fib_match || ret->source.family == AF_UNSPEC)
         return 0;
     request.source = ret->source;
-    error = rtnetlink_query(query->rtnetlink, &request, ret);
+    error = reach_rtnetlink_query(query->rtnetlink, &request, ret);
     if (error == 0)
         ret->source = request.source;
     return error;
@@ -198,7 +198,7 @@ static int query_route(struct route_query *query, bool fib_match, struct route *
     int error;
 
     query->request.fib_match = fib_match;
-    error = rtnetlink_query(query->rtnetlink, &query->request, ret);
+    error = reach_rtnetlink_query(query->rtnetlink, &query->request, ret);
     if (rtnetlink_is_udp(query->rtnetlink)) /* that is what the socket does */
         return error;
     if (needs_source(&query->request, error))
@@ -208,7 +208,7 @@ static int query_route(struct route_query *query, bool fib_match, struct route *
     return error == 0 ? query_again_with_source(query, ret) : error;
 }
 
-int route_query_plain(struct route_query *query, uint32_t oif, struct route *ret)
+int reach_route_query_plain(struct route_query *query, uint32_t oif, struct route *ret)
 {
     const uint32_t bound = query->request.oif;
     int error;
@@ -219,7 +219,7 @@ int route_query_plain(struct route_query *query, uint32_t oif, struct route *ret
     return error;
 }
 
-int route_query_match(struct route_query *query, struct route *ret)
+int reach_route_query_match(struct route_query *query, struct route *ret)
 {
     return query_route(query, true, ret);
 }
@@ -233,37 +233,37 @@ static int check_refused_source(struct route_query *query, int error, bool *ret_
     struct route route;
 
     *ret_cannot_leave = false;
-    if (error != EINVAL || !address_is_loopback(&request.source))
+    if (error != EINVAL || !reach_address_is_loopback(&request.source))
         return 0;
     request.source = (struct address){ 0 };
-    error = rtnetlink_query(query->rtnetlink, &request, &route);
+    error = reach_rtnetlink_query(query->rtnetlink, &request, &route);
     *ret_cannot_leave = error != EINVAL;
-    return route_query_failure(error);
+    return reach_route_query_failure(error);
 }
 
-int route_query_path_from_error(struct route_query *query, int error, struct path *ret)
+int reach_route_query_path_from_error(struct route_query *query, int error, struct path *ret)
 {
     bool cannot_leave;
 
-    if (!path_from_error(error, query->bound, ret))
+    if (!reach_path_from_error(error, query->bound, ret))
         return error;
     error = check_refused_source(query, error, &cannot_leave);
     if (error == 0 && cannot_leave)
-        *ret = path_unreachable(kSCNetworkReachabilityReasonNoSourceAddress);
+        *ret = reach_path_unreachable(kSCNetworkReachabilityReasonNoSourceAddress);
     return error;
 }
 
-int route_query_failure(int error)
+int reach_route_query_failure(int error)
 {
     struct path path;
 
-    return error == 0 || path_from_error(error, false, &path) ? 0 : error;
+    return error == 0 || reach_path_from_error(error, false, &path) ? 0 : error;
 }
 
-const struct link *route_query_link(struct route_query *query, uint32_t index)
+const struct link *reach_route_query_link(struct route_query *query, uint32_t index)
 {
     const struct link *link;
-    const int error = rtnetlink_link(query->rtnetlink, index, &link);
+    const int error = reach_rtnetlink_link(query->rtnetlink, index, &link);
 
     if (error == 0)
         return link;
@@ -271,9 +271,9 @@ const struct link *route_query_link(struct route_query *query, uint32_t index)
     return NULL;
 }
 
-void route_query_recheck_after(struct path *path, uint32_t seconds)
+void reach_route_query_recheck_after(struct path *path, uint32_t seconds)
 {
-    dependencies_add(&path->dependencies, &(struct dependencies){ .recheck = seconds });
+    reach_dependencies_add(&path->dependencies, &(struct dependencies){ .recheck = seconds });
 }
 
 /* ---- Interface and local address -------------------------------------------------------------------------------- */
@@ -284,10 +284,10 @@ static int find_local_table(struct route_query *query, uint32_t oif, uint32_t *r
 {
     struct route_request request = { .destination = query->question->local, .mark = query->request.mark, .oif = oif };
     struct route route;
-    const int error = rtnetlink_query(query->rtnetlink, &request, &route);
+    const int error = reach_rtnetlink_query(query->rtnetlink, &request, &route);
 
     *ret = error != 0 || route.type != RTN_LOCAL ? 0 : route.table == 0 ? RT_TABLE_LOCAL : route.table;
-    return route_query_failure(error);
+    return reach_route_query_failure(error);
 }
 
 /* Finds the interface that packets to the destination leave over. *ret 0: there is none. Returns 0 or an errno. */
@@ -303,10 +303,10 @@ static int find_outgoing_index(struct route_query *query, uint32_t *ret)
     *ret = 0;
     if (request.destination.family == AF_UNSPEC)
         return 0;
-    error = rtnetlink_query(query->rtnetlink, &request, &route);
+    error = reach_rtnetlink_query(query->rtnetlink, &request, &route);
     if (error == 0)
         *ret = route.oif;
-    return route_query_failure(error);
+    return reach_route_query_failure(error);
 }
 
 /* Whether the VRF's own table has the local address. The rule for the table "local" usually comes first: if an
@@ -328,7 +328,7 @@ static int query_address_in_vrf(struct route_query *query, const struct vrf *vrf
 /* Whether the local address belongs to this machine; if the question names an interface in a VRF, to that VRF. */
 static int query_local_address(struct route_query *query, bool *ret)
 {
-    const bool is_link_local = address_is_link_local(&query->question->local);
+    const bool is_link_local = reach_address_is_link_local(&query->question->local);
     const uint32_t oif = query->request.oif;
     uint32_t table;
     struct vrf vrf = { 0 };
@@ -349,11 +349,11 @@ static int query_local_address(struct route_query *query, bool *ret)
 /* A socket does not say why no packet leaves its interface. False: *ret says why. */
 static bool interface_is_usable(struct route_query *query, struct path *ret)
 {
-    const struct link *link = query->request.oif == 0 ? NULL : route_query_link(query, query->request.oif);
+    const struct link *link = query->request.oif == 0 ? NULL : reach_route_query_link(query, query->request.oif);
 
     if (link != NULL)
-        path_evaluate_local(link, ret);
-    return link == NULL || path_is_usable(ret);
+        reach_path_evaluate_local(link, ret);
+    return link == NULL || reach_path_is_usable(ret);
 }
 
 /* A socket that is bound to a VRF sends IPv4 multicast as one that is not bound. */
@@ -362,10 +362,10 @@ static bool ignores_vrf(struct route_query *query)
     const uint32_t oif = query->request.oif;
 
     return oif != 0 && query->request.destination.family == AF_INET &&
-           address_is_multicast(&query->request.destination) && find_vrf(query, oif).index == oif;
+           reach_address_is_multicast(&query->request.destination) && find_vrf(query, oif).index == oif;
 }
 
-int route_query_begin(struct route_query *query, bool *ret_open, struct path *ret)
+int reach_route_query_begin(struct route_query *query, bool *ret_open, struct path *ret)
 {
     const struct question *question = query->question;
     uint32_t named = 0;
@@ -375,28 +375,28 @@ int route_query_begin(struct route_query *query, bool *ret_open, struct path *re
     /* An IPv4 address has a scope only in questions about a tunnel, which names its interface. */
     query->bound = question->interface != NULL || (question->scope != 0 && question->destination.family == AF_INET);
     if (question->interface != NULL)
-        error = rtnetlink_link_index(query->rtnetlink, question->interface, &named);
+        error = reach_rtnetlink_link_index(query->rtnetlink, question->interface, &named);
     if (error != 0)
         return error;
     query->request.destination = question->destination;
     query->request.source = question->local;
-    *ret_open = question_choose_interface(question, named, &query->request.oif, ret) &&
+    *ret_open = reach_question_choose_interface(question, named, &query->request.oif, ret) &&
                 (!rtnetlink_is_udp(query->rtnetlink) || interface_is_usable(query, ret));
     if (!*ret_open)
         return 0;
     if (question->local.family != AF_UNSPEC)
         error = query_local_address(query, &is_local);
     if (!is_local)
-        *ret = path_unreachable(kSCNetworkReachabilityReasonLocalAddressNotAssigned);
+        *ret = reach_path_unreachable(kSCNetworkReachabilityReasonLocalAddressNotAssigned);
     *ret_open = is_local;
     if (ignores_vrf(query))
         query->request.oif = 0;
     return error;
 }
 
-int route_query_end(const struct route_query *query, struct path *path)
+int reach_route_query_end(const struct route_query *query, struct path *path)
 {
-    dependencies_add(&path->dependencies, &(struct dependencies){ .unknown_link = query->unknown_link });
+    reach_dependencies_add(&path->dependencies, &(struct dependencies){ .unknown_link = query->unknown_link });
     return query->link_error;
 }
 #endif

@@ -33,7 +33,7 @@ struct round_cache {
 /* Nothing announces that what was read has changed: the next round reads it again. */
 static inline void round_cache_end(struct round_cache *cache)
 {
-    wireguard_clear(&cache->wireguard);
+    reach_wireguard_clear(&cache->wireguard);
 }
 
 static inline void round_cache_hold_gateway(struct round_cache *cache, uint32_t index, const struct address *gateway)
@@ -54,38 +54,38 @@ struct route_query {
     uint32_t unknown_link;        /* the path may change when all is known about this link; 0: there is none */
 };
 
-struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round_cache *cache,
-                                    const struct question *question, unsigned extras);
+struct route_query reach_route_query_make(struct rtnetlink *rtnetlink, struct round_cache *cache,
+                                          const struct question *question, unsigned extras);
 
 /* The calls below return 0, or an errno if the kernel could not be queried. */
 
 /* Finds the interface, and checks the local address. *ret_open false: *ret is the path already. */
-int route_query_begin(struct route_query *query, bool *ret_open, struct path *ret);
+int reach_route_query_begin(struct route_query *query, bool *ret_open, struct path *ret);
 
 /* Adds to the path what it depends on besides routes. Call it last. */
-int route_query_end(const struct route_query *query, struct path *path);
+int reach_route_query_end(const struct route_query *query, struct path *path);
 
-/* Query the route to `request.destination`. route_query_plain returns the way that a packet takes out of an interface
- * (0: any), route_query_match the route that matches. A returned errno can be the kernel's reply: pass it to
- * route_query_path_from_error or route_query_failure. */
+/* Query the route to `request.destination`. reach_route_query_plain returns the way that a packet takes out of an
+ * interface (0: any), reach_route_query_match the route that matches. A returned errno can be the kernel's reply: pass
+ * it to reach_route_query_path_from_error or reach_route_query_failure. */
 #define ROUTE_QUERY_PREFIX_UNKNOWN UINT8_MAX /* prefix_length of a route that no query returns: a socket uses it */
-int route_query_plain(struct route_query *query, uint32_t oif, struct route *ret);
-int route_query_match(struct route_query *query, struct route *ret);
+int reach_route_query_plain(struct route_query *query, uint32_t oif, struct route *ret);
+int reach_route_query_match(struct route_query *query, struct route *ret);
 
 /* Whether an interface is another one than the question names. If that is a VRF, its ports are not. */
-bool route_query_is_outside(struct route_query *query, uint32_t index);
+bool reach_route_query_is_outside(struct route_query *query, uint32_t index);
 
 /* Converts the errno of a query. Returns 0 and a path if it is the kernel's reply, else the errno. */
-int route_query_path_from_error(struct route_query *query, int error, struct path *ret);
+int reach_route_query_path_from_error(struct route_query *query, int error, struct path *ret);
 
 /* The same for a further query, whose reply cannot make the path worse: returns 0 if the errno is the kernel's
  * reply. */
-int route_query_failure(int error);
+int reach_route_query_failure(int error);
 
 /* Returns the link, valid until the next query. NULL: there is no such link, or `link_error` is set. */
-const struct link *route_query_link(struct route_query *query, uint32_t index);
+const struct link *reach_route_query_link(struct route_query *query, uint32_t index);
 
 /* Makes the path stale after some seconds, for changes that the kernel does not announce. */
-void route_query_recheck_after(struct path *path, uint32_t seconds);
+void reach_route_query_recheck_after(struct path *path, uint32_t seconds);
 
 #endif

@@ -17,18 +17,18 @@
 
 /* ---- The socket ------------------------------------------------------------------------------------------------- */
 
-int shared_socket_init(struct shared_socket *shared, const struct netns_handle *netns)
+int reach_shared_socket_init(struct shared_socket *shared, const struct netns_handle *netns)
 {
     *shared = (struct shared_socket){ .netns = netns, .rtnetlink = RTNETLINK_CLOSED };
     return pthread_mutex_init(&shared->lock, NULL);
 }
 
 /* In a fork's child, the lock can belong to a thread of the parent, and `rtnetlink` can be half changed: leave it. */
-void shared_socket_close(struct shared_socket *shared)
+void reach_shared_socket_close(struct shared_socket *shared)
 {
     if (pthread_mutex_trylock(&shared->lock) == 0) {
         pthread_mutex_unlock(&shared->lock);
-        rtnetlink_close(&shared->rtnetlink);
+        reach_rtnetlink_close(&shared->rtnetlink);
     }
     pthread_mutex_destroy(&shared->lock);
 }
@@ -44,14 +44,14 @@ static int open_locked(struct shared_socket *shared)
     struct rtnetlink *rtnetlink = &shared->rtnetlink;
 
     if (can_query_locked(shared)) {
-        if (!rtnetlink_should_reopen(rtnetlink, RTNETLINK_LINKS, &shared->reopen))
+        if (!reach_rtnetlink_should_reopen(rtnetlink, RTNETLINK_LINKS, &shared->reopen))
             return 0;
-        rtnetlink_close(rtnetlink);
+        reach_rtnetlink_close(rtnetlink);
     }
-    return rtnetlink_open(rtnetlink, RTNETLINK_LINKS, shared->netns);
+    return reach_rtnetlink_open(rtnetlink, RTNETLINK_LINKS, shared->netns);
 }
 
-int shared_socket_open(struct shared_socket *shared)
+int reach_shared_socket_open(struct shared_socket *shared)
 {
     int error;
 
@@ -66,7 +66,7 @@ int shared_socket_open(struct shared_socket *shared)
 static void add_incomplete(const struct questions *questions, const struct rule_knowledge *rules, struct path *path)
 {
     path->flow_unsettled = path->flow_unsettled || !rules->known;
-    if (rules->known && questions_are_incomplete(questions, path, rules->selectors))
+    if (rules->known && reach_questions_are_incomplete(questions, path, rules->selectors))
         path->flow |= kSCNetworkReachabilityFlowIncomplete;
 }
 
@@ -76,8 +76,8 @@ static int evaluate_locked(struct shared_socket *shared, struct round_cache *cac
     int error;
 
     (void)rtnetlink_set_user(&shared->rtnetlink, process_user());
-    rtnetlink_clear_unwatched(&shared->rtnetlink);
-    error = evaluate_questions(&shared->rtnetlink, cache, questions, extras, ret);
+    reach_rtnetlink_clear_unwatched(&shared->rtnetlink);
+    error = reach_evaluate_questions(&shared->rtnetlink, cache, questions, extras, ret);
     if (error == 0 && (extras & QUERY_FLOW) != 0)
         add_incomplete(questions, &shared->rtnetlink.rules, ret);
     return error;
@@ -89,26 +89,26 @@ static int evaluate_apart(const struct shared_socket *shared, bool udp, struct r
                           const struct questions *questions, unsigned extras, struct path *ret)
 {
     struct rtnetlink rtnetlink;
-    int error = udp ? udp_route_open(&rtnetlink, shared->netns)
-                    : rtnetlink_open(&rtnetlink, RTNETLINK_LINKS, shared->netns);
+    int error = udp ? reach_udp_route_open(&rtnetlink, shared->netns)
+                    : reach_rtnetlink_open(&rtnetlink, RTNETLINK_LINKS, shared->netns);
 
     if (error != 0)
         return error;
     (void)rtnetlink_set_user(&rtnetlink, process_user());
     if (!udp)
-        error = rtnetlink_read_links(&rtnetlink);
+        error = reach_rtnetlink_read_links(&rtnetlink);
     if (error == 0)
-        error = evaluate_questions(&rtnetlink, cache, questions, extras, ret);
-    rtnetlink_close(&rtnetlink);
+        error = reach_evaluate_questions(&rtnetlink, cache, questions, extras, ret);
+    reach_rtnetlink_close(&rtnetlink);
     return error;
 }
 
-int shared_socket_evaluate_in_round(struct shared_socket *shared, struct round_cache *cache,
-                                    const struct questions *questions, unsigned extras, struct path *ret)
+int reach_shared_socket_evaluate_in_round(struct shared_socket *shared, struct round_cache *cache,
+                                          const struct questions *questions, unsigned extras, struct path *ret)
 {
     int error;
 
-    if (evaluate_may_wait(questions)) {
+    if (reach_evaluate_may_wait(questions)) {
         error = evaluate_apart(shared, false, cache, questions, extras, ret);
     } else {
         pthread_mutex_lock(&shared->lock);
@@ -120,11 +120,11 @@ int shared_socket_evaluate_in_round(struct shared_socket *shared, struct round_c
     return error == NETLINK_DENIED ? evaluate_apart(shared, true, cache, questions, extras, ret) : error;
 }
 
-int shared_socket_evaluate(struct shared_socket *shared, const struct questions *questions, unsigned extras,
-                           struct path *ret)
+int reach_shared_socket_evaluate(struct shared_socket *shared, const struct questions *questions, unsigned extras,
+                                 struct path *ret)
 {
     struct round_cache cache = ROUND_CACHE_EMPTY;
-    const int error = shared_socket_evaluate_in_round(shared, &cache, questions, extras, ret);
+    const int error = reach_shared_socket_evaluate_in_round(shared, &cache, questions, extras, ret);
 
     round_cache_end(&cache);
     return error;
@@ -132,7 +132,7 @@ int shared_socket_evaluate(struct shared_socket *shared, const struct questions 
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 
-int shared_socket_settle_flow(struct shared_socket *shared, const struct questions *questions, struct path *path)
+int reach_shared_socket_settle_flow(struct shared_socket *shared, const struct questions *questions, struct path *path)
 {
     struct rule_knowledge rules, *known = &shared->rtnetlink.rules;
     int error;
@@ -142,7 +142,7 @@ int shared_socket_settle_flow(struct shared_socket *shared, const struct questio
     pthread_mutex_lock(&shared->lock);
     rules = *known;
     pthread_mutex_unlock(&shared->lock);
-    error = rules_read_selectors(shared->netns, rules.selectors);
+    error = reach_rules_read_selectors(shared->netns, rules.selectors);
     if (error != 0 && !netlink_is_withheld(error))
         return error;
     pthread_mutex_lock(&shared->lock);
@@ -158,15 +158,15 @@ int shared_socket_settle_flow(struct shared_socket *shared, const struct questio
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
 
 /* A new link can have the index and the name of one that the shared table still has: it is updated first. */
-void shared_socket_lend_devices(struct shared_socket *shared, struct link_table *links)
+void reach_shared_socket_lend_devices(struct shared_socket *shared, struct link_table *links)
 {
     struct rtnetlink *rtnetlink = &shared->rtnetlink;
 
     pthread_mutex_lock(&shared->lock);
-    if (!rtnetlink->groups_refused && link_table_take_devices(links, &rtnetlink->links, false) &&
+    if (!rtnetlink->groups_refused && reach_link_table_take_devices(links, &rtnetlink->links, false) &&
         can_query_locked(shared)) {
-        rtnetlink_update_links(rtnetlink);
-        (void)link_table_take_devices(links, &rtnetlink->links, true);
+        reach_rtnetlink_update_links(rtnetlink);
+        (void)reach_link_table_take_devices(links, &rtnetlink->links, true);
     }
     pthread_mutex_unlock(&shared->lock);
 }
@@ -178,8 +178,8 @@ static bool read_shared_link(struct shared_socket *shared, uint32_t index, struc
 
     pthread_mutex_lock(&shared->lock);
     if (can_query_locked(shared)) {
-        rtnetlink_update_links(&shared->rtnetlink);
-        (void)rtnetlink_link(&shared->rtnetlink, index, &link);
+        reach_rtnetlink_update_links(&shared->rtnetlink);
+        (void)reach_rtnetlink_link(&shared->rtnetlink, index, &link);
         *ret_version = shared->rtnetlink.links.version;
     }
     if (link != NULL)
@@ -194,65 +194,66 @@ static bool nothing_more_to_learn(int error)
     return error == ENODEV || netlink_is_withheld(error);
 }
 
-int shared_socket_learn_link(struct shared_socket *shared, uint32_t index, struct link *ret)
+int reach_shared_socket_learn_link(struct shared_socket *shared, uint32_t index, struct link *ret)
 {
     unsigned version = 0;
     struct link found;
     int error;
 
     *ret = (struct link){ 0 };
-    if (index == 0 || !read_shared_link(shared, index, ret, &version) || (link_type_is_known(ret) && ret->complete))
+    if (index == 0 || !read_shared_link(shared, index, ret, &version) ||
+        (reach_link_type_is_known(ret) && ret->complete))
         return 0;
-    error = link_type_query(shared->netns, index, &found);
+    error = reach_link_type_query(shared->netns, index, &found);
     if (error != 0)
         return nothing_more_to_learn(error) ? 0 : error;
     *ret = found;
     pthread_mutex_lock(&shared->lock);
-    link_table_learn(&shared->rtnetlink.links, ret, version);
+    reach_link_table_learn(&shared->rtnetlink.links, ret, version);
     shared->rtnetlink.refused = shared->rtnetlink.refused || !found.learned;
     pthread_mutex_unlock(&shared->lock);
     return 0;
 }
 
-int shared_socket_learn_types(struct shared_socket *shared, struct path *path)
+int reach_shared_socket_learn_types(struct shared_socket *shared, struct path *path)
 {
     struct link link = { 0 };
-    int error = path->type_unknown ? shared_socket_learn_link(shared, path->index, &link) : 0;
+    int error = path->type_unknown ? reach_shared_socket_learn_link(shared, path->index, &link) : 0;
 
     if (error == 0 && link.index != 0) {
         path->type = link.type;
-        path->type_unknown = !link_type_is_known(&link);
-        path->cable = link_is_cable(&link);
+        path->type_unknown = !reach_link_type_is_known(&link);
+        path->cable = reach_link_is_cable(&link);
     }
     if (error != 0 || path->unknown_carrier == 0)
         return error;
-    error = shared_socket_learn_link(shared, path->unknown_carrier, &link);
+    error = reach_shared_socket_learn_link(shared, path->unknown_carrier, &link);
     if (error == 0 && link.index != 0)
-        path->carriers |= path_carrier_bits(link.type, link_is_cable(&link));
+        path->carriers |= path_carrier_bits(link.type, reach_link_is_cable(&link));
     return error;
 }
 
 /* ---- Names of links --------------------------------------------------------------------------------------------- */
 
-uint32_t shared_socket_link_index(struct shared_socket *shared, const char *name)
+uint32_t reach_shared_socket_link_index(struct shared_socket *shared, const char *name)
 {
     uint32_t index = 0;
     struct rtnetlink udp;
     bool can_query;
 
     if (link_alias_is(name)) {
-        (void)link_alias_index(shared->netns, name, &index);
+        (void)reach_link_alias_index(shared->netns, name, &index);
         return index;
     }
     pthread_mutex_lock(&shared->lock);
     can_query = can_query_locked(shared);
     if (can_query)
-        (void)rtnetlink_link_index(&shared->rtnetlink, name, &index);
+        (void)reach_rtnetlink_link_index(&shared->rtnetlink, name, &index);
     pthread_mutex_unlock(&shared->lock);
-    if (can_query || udp_route_open(&udp, shared->netns) != 0)
+    if (can_query || reach_udp_route_open(&udp, shared->netns) != 0)
         return index;
-    (void)rtnetlink_link_index(&udp, name, &index);
-    rtnetlink_close(&udp);
+    (void)reach_rtnetlink_link_index(&udp, name, &index);
+    reach_rtnetlink_close(&udp);
     return index;
 }
 #endif

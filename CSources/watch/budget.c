@@ -13,7 +13,7 @@
 #define SHARE      200 /* one of so many parts of a processor */
 #define SAVED_MOST (100 * MILLISECOND)
 
-int64_t budget_next(struct budget *budget)
+int64_t reach_budget_next(struct budget *budget)
 {
     const int64_t now = clock_now();
 
@@ -30,12 +30,12 @@ static int64_t processor_time(void)
     return time.tv_sec * SECOND + time.tv_nsec;
 }
 
-void budget_begin(struct budget *budget)
+void reach_budget_begin(struct budget *budget)
 {
     budget->began = processor_time();
 }
 
-void budget_end(struct budget *budget)
+void reach_budget_end(struct budget *budget)
 {
     budget->saved -= processor_time() - budget->began;
 }

@@ -13,10 +13,10 @@ struct budget {
 };
 
 /* When there is time for a sweep, by clock_now(); 0: now. */
-int64_t budget_next(struct budget *budget);
+int64_t reach_budget_next(struct budget *budget);
 
 /* A part of a sweep begins, and ends. */
-void budget_begin(struct budget *budget);
-void budget_end(struct budget *budget);
+void reach_budget_begin(struct budget *budget);
+void reach_budget_end(struct budget *budget);
 
 #endif

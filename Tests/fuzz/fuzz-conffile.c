@@ -19,17 +19,18 @@ static void abort_unless(bool good)
 static void read_servers(const char *text, size_t size)
 {
     struct name_server servers[CONFFILE_SERVERS];
-    const size_t count = conffile_servers(text, size, servers);
+    const size_t count = reach_conffile_servers(text, size, servers);
 
     abort_unless(count <= CONFFILE_SERVERS);
     for (size_t i = 0; i < count; i++) {
         char address[46];
 
-        address_format(&servers[i].address, address);
+        reach_address_format(&servers[i].address, address);
         abort_unless(servers[i].address.family == AF_INET || servers[i].address.family == AF_INET6);
         abort_unless(memchr(servers[i].zone, '\0', sizeof servers[i].zone) != NULL);
         abort_unless(servers[i].zone[0] == '\0' || servers[i].scope == 0);
-        abort_unless(address_needs_scope(&servers[i].address) || (servers[i].scope == 0 && servers[i].zone[0] == '\0'));
+        abort_unless(reach_address_needs_scope(&servers[i].address) ||
+                     (servers[i].scope == 0 && servers[i].zone[0] == '\0'));
     }
 }
 

@@ -28,7 +28,7 @@ static void check_valid(const char *piece)
     while (*piece != '\0') {
         const char *begin = piece;
 
-        if (!escape_next(&piece, again))
+        if (!reach_escape_next(&piece, again))
             abort();
         if (*begin != '\\' && memcmp(begin, again, (size_t)(piece - begin)) != 0)
             abort();
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
         return 0;
     memcpy(text, data, size);
     text[size] = '\0';
-    while (escape_next(&rest, piece)) {
+    while (reach_escape_next(&rest, piece)) {
         check_piece(piece);
         check_valid(piece);
     }

@@ -1,5 +1,5 @@
-/*
- * libFuzzer: the input is a datagram from the kernel. It goes through the parser, the link table and path_evaluate.
+/*  libFuzzer: the input is a datagram from the kernel. It goes through the parser, the link table and
+ * reach_path_evaluate.
  *
  * COVERS: pure/message.c pure/route.c pure/link.c
  */
@@ -18,11 +18,11 @@ static void evaluate_route_and_legs(struct route route, const struct link_table 
     struct route_leg leg;
     struct path path;
 
-    path_evaluate(&route.destination, false, &route, link_table_find(links, route.oif), &path);
-    while (route_next_leg(&route, &leg)) {
+    reach_path_evaluate(&route.destination, false, &route, reach_link_table_find(links, route.oif), &path);
+    while (reach_route_next_leg(&route, &leg)) {
         single.oif = leg.oif;
         single.has_gateway = leg.has_gateway;
-        path_evaluate(&route.destination, true, &single, link_table_find(links, leg.oif), &path);
+        reach_path_evaluate(&route.destination, true, &single, reach_link_table_find(links, leg.oif), &path);
     }
 }
 
@@ -36,13 +36,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (bytes == NULL)
         return 0;
     memcpy(bytes, data, size);
-    for (size_t step; (step = message_parse(next, size, &message)) != 0; next += step, size -= step) {
+    for (size_t step; (step = reach_message_parse(next, size, &message)) != 0; next += step, size -= step) {
         if (message.kind == MESSAGE_LINK || message.kind == MESSAGE_LINK_GONE)
-            link_table_apply(&links, &message);
+            reach_link_table_apply(&links, &message);
         if (message.kind == MESSAGE_ROUTE)
             evaluate_route_and_legs(message.route, &links);
     }
-    link_table_clear(&links);
+    reach_link_table_clear(&links);
     free(bytes);
     return 0;
 }

@@ -3,7 +3,7 @@
  * libFuzzer: the input is what rtnetlink sockets receive: replies to queries and to batches of them, dumps, messages
  * about changes, losses. Its first byte chooses what the library does with it.
  *
- * LINK: netlink_open_requests netlink_open_events send recvfrom ioctl
+ * LINK: reach_netlink_open_requests reach_netlink_open_events send recvfrom ioctl
  * COVERS: kernel/rtnetlink.c kernel/netlink.c pure/message.c pure/route.c pure/link.c
  */
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void read_every_leg(struct route *route)
 {
     struct route_leg leg;
 
-    while (route_next_leg(route, &leg))
+    while (reach_route_next_leg(route, &leg))
         continue;
 }
 
@@ -30,8 +30,8 @@ static void query_one(struct rtnetlink *rtnetlink)
     const struct route_request request = { .destination = destinations[0] };
     struct route route;
 
-    rtnetlink_set_barrier(rtnetlink);
-    if (rtnetlink_query(rtnetlink, &request, &route) == 0)
+    reach_rtnetlink_set_barrier(rtnetlink);
+    if (reach_rtnetlink_query(rtnetlink, &request, &route) == 0)
         read_every_leg(&route);
 }
 
@@ -42,11 +42,11 @@ static void query_many(struct rtnetlink *rtnetlink)
 
     for (size_t i = 0; i < QUERIES; i++)
         requests[i].destination = destinations[i];
-    rtnetlink_begin_batch(rtnetlink, requests, QUERIES);
+    reach_rtnetlink_begin_batch(rtnetlink, requests, QUERIES);
     for (size_t i = 0; i < QUERIES; i++)
-        if (rtnetlink_query(rtnetlink, &requests[i], &route) == 0)
+        if (reach_rtnetlink_query(rtnetlink, &requests[i], &route) == 0)
             read_every_leg(&route);
-    rtnetlink_end_batch(rtnetlink);
+    reach_rtnetlink_end_batch(rtnetlink);
 }
 
 static void use_message(void *info, const struct message *message)
@@ -62,7 +62,7 @@ static void drain(struct rtnetlink *rtnetlink)
 {
     int error = 0;
 
-    (void)rtnetlink_drain(rtnetlink, use_message, NULL, &error);
+    (void)reach_rtnetlink_drain(rtnetlink, use_message, NULL, &error);
 }
 
 /* The table is sorted, has each index once, and whole names. */
@@ -77,13 +77,13 @@ static void check_links(struct rtnetlink *rtnetlink)
         if (memchr(links->items[i].name, '\0', sizeof links->items[i].name) == NULL ||
             memchr(links->items[i].kind, '\0', sizeof links->items[i].kind) == NULL)
             abort();
-        (void)rtnetlink_link(rtnetlink, links->items[i].index, &link);
+        (void)reach_rtnetlink_link(rtnetlink, links->items[i].index, &link);
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static void (*const actions[])(struct rtnetlink *) = { query_one, query_many, drain, rtnetlink_update_links };
+    static void (*const actions[])(struct rtnetlink *) = { query_one, query_many, drain, reach_rtnetlink_update_links };
     struct rtnetlink rtnetlink;
     unsigned action;
 
@@ -91,13 +91,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     action = *data % 5;
     replies_begin(data + 1, size - 1);
-    if (rtnetlink_open(&rtnetlink, *data & 0x80 ? RTNETLINK_LINKS : RTNETLINK_ALL, NULL) != 0)
+    if (reach_rtnetlink_open(&rtnetlink, *data & 0x80 ? RTNETLINK_LINKS : RTNETLINK_ALL, NULL) != 0)
         abort();
     if (action == 4)
-        (void)rtnetlink_read_links(&rtnetlink);
+        (void)reach_rtnetlink_read_links(&rtnetlink);
     else
         actions[action](&rtnetlink);
     check_links(&rtnetlink);
-    rtnetlink_close(&rtnetlink);
+    reach_rtnetlink_close(&rtnetlink);
     return 0;
 }

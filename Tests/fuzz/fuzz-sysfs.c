@@ -3,7 +3,7 @@
  * libFuzzer: the input is what sysfs contains. Each file, symbolic link and folder that the library reads is the next
  * part of the input: two bytes with its length, the lower one first, then its bytes. Length 0xffff: it does not exist.
  *
- * LINK: file_open read close readlink getdents64 ioctl
+ * LINK: reach_file_open read close readlink getdents64 ioctl
  * COVERS: kernel/device.c
  */
 #include <dirent.h>
@@ -39,8 +39,8 @@ static bool take_part(const uint8_t **ret, size_t *ret_length)
     return true;
 }
 
-int __wrap_file_open(const char *path, int flags);
-int __wrap_file_open(const char *path, int flags)
+int __wrap_reach_file_open(const char *path, int flags);
+int __wrap_reach_file_open(const char *path, int flags)
 {
     (void)flags;
     if (memchr(path, '\0', 4096) == NULL)
@@ -122,6 +122,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     next = data;
     left = size;
-    (void)sysfs_read_device(-1, &link);
+    (void)reach_sysfs_read_device(-1, &link);
     return 0;
 }

@@ -51,17 +51,17 @@ static int open_netlink(struct netlink *ret)
     return 0;
 }
 
-int __wrap_netlink_open_requests(const struct netns_handle *netns, int protocol, struct netlink *ret);
-int __wrap_netlink_open_requests(const struct netns_handle *netns, int protocol, struct netlink *ret)
+int __wrap_reach_netlink_open_requests(const struct netns_handle *netns, int protocol, struct netlink *ret);
+int __wrap_reach_netlink_open_requests(const struct netns_handle *netns, int protocol, struct netlink *ret)
 {
     (void)netns, (void)protocol;
     return open_netlink(ret);
 }
 
-int __wrap_netlink_open_events(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups,
-                               size_t count, bool *ret_groups_refused);
-int __wrap_netlink_open_events(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups,
-                               size_t count, bool *ret_groups_refused)
+int __wrap_reach_netlink_open_events(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups,
+                                     size_t count, bool *ret_groups_refused);
+int __wrap_reach_netlink_open_events(const struct netns_handle *netns, struct netlink *ret, const unsigned *groups,
+                                     size_t count, bool *ret_groups_refused)
 {
     (void)netns, (void)groups, (void)count;
     *ret_groups_refused = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/* Functions that Swift's and C++'s static libraries call, and for which this machine's glibc would ask for a version newer
- * than 2.34 on the machine where the tool runs. The linker prefers these. */
+/* Functions that Swift's and C++'s static libraries call, and for which this machine's glibc would ask for a version
+ * newer than 2.34 on the machine where the tool runs. The linker prefers these. */
 
 #include <errno.h>
 #include <math.h>

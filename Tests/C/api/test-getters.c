@@ -37,10 +37,10 @@ static SCNetworkReachabilityFlags flags_while_all_is_locked(SCNetworkReachabilit
     target_lock(self);
     if (loop != NULL)
         runloop_lock(loop);
-    process_lock();
+    reach_process_lock();
     pthread_t thread = unit_thread(query_flags, &query);
     time_limit_await(&query.returned, "GetFlags waits for a lock");
-    process_unlock();
+    reach_process_unlock();
     if (loop != NULL)
         runloop_unlock(loop);
     target_unlock(self);

@@ -15,7 +15,7 @@ static void start(void)
 {
     heap = (struct heap){ 0 };
     for (size_t i = 0; i < NODES; i++)
-        heap_node_init(&nodes[i]);
+        reach_heap_node_init(&nodes[i]);
 }
 
 /* Checks the links and the order below a node. Returns how many nodes there are, and the length of the longest way
@@ -44,7 +44,7 @@ static void check_heap(void)
         if (nodes[i].deadline < nearest)
             nearest = nodes[i].deadline;
     }
-    assert_int_equal(heap_nearest(&heap), nearest);
+    assert_int_equal(reach_heap_nearest(&heap), nearest);
     assert_int_equal(check_tree(heap.root, NULL, &depth), count);
     assert_int_equal(heap.count, count);
     assert_true(count == 0 || (size_t)1 << (depth - 1) <= count); /* complete: no way is longer than it must be */
@@ -52,9 +52,9 @@ static void check_heap(void)
 
 TEST(an_empty_heap_has_no_deadline)
 {
-    assert_null(heap_first(&heap));
-    assert_true(heap_nearest(&heap) == NEVER);
-    heap_set(&heap, &nodes[0], NEVER);
+    assert_null(reach_heap_first(&heap));
+    assert_true(reach_heap_nearest(&heap) == NEVER);
+    reach_heap_set(&heap, &nodes[0], NEVER);
     check_heap();
 }
 
@@ -63,16 +63,16 @@ TEST(the_first_node_has_the_nearest_deadline)
     static const int64_t deadlines[] = { 5, 3, 8, 1, 9, 2 };
 
     for (size_t i = 0; i < 6; i++)
-        heap_set(&heap, &nodes[i], deadlines[i]);
-    assert_ptr_equal(heap_first(&heap), &nodes[3]);
-    heap_set(&heap, &nodes[3], 10); /* later */
-    assert_ptr_equal(heap_first(&heap), &nodes[5]);
-    heap_set(&heap, &nodes[4], 0); /* earlier */
-    assert_ptr_equal(heap_first(&heap), &nodes[4]);
-    heap_set(&heap, &nodes[4], NEVER);
-    assert_ptr_equal(heap_first(&heap), &nodes[5]);
-    heap_set(&heap, &nodes[4], 0); /* a removed node can be added again */
-    assert_ptr_equal(heap_first(&heap), &nodes[4]);
+        reach_heap_set(&heap, &nodes[i], deadlines[i]);
+    assert_ptr_equal(reach_heap_first(&heap), &nodes[3]);
+    reach_heap_set(&heap, &nodes[3], 10); /* later */
+    assert_ptr_equal(reach_heap_first(&heap), &nodes[5]);
+    reach_heap_set(&heap, &nodes[4], 0); /* earlier */
+    assert_ptr_equal(reach_heap_first(&heap), &nodes[4]);
+    reach_heap_set(&heap, &nodes[4], NEVER);
+    assert_ptr_equal(reach_heap_first(&heap), &nodes[5]);
+    reach_heap_set(&heap, &nodes[4], 0); /* a removed node can be added again */
+    assert_ptr_equal(reach_heap_first(&heap), &nodes[4]);
     check_heap();
 }
 
@@ -81,14 +81,14 @@ TEST(nodes_come_in_the_order_of_their_deadlines)
     int64_t last = 0;
 
     for (size_t i = 0; i < NODES; i++)
-        heap_set(&heap, &nodes[i], (int64_t)(i * 7919 % NODES / 2)); /* each deadline twice */
+        reach_heap_set(&heap, &nodes[i], (int64_t)(i * 7919 % NODES / 2)); /* each deadline twice */
     for (size_t left = NODES; left > 0; left--) {
-        assert_true(heap_nearest(&heap) >= last);
-        last = heap_nearest(&heap);
-        heap_set(&heap, heap_first(&heap), NEVER);
+        assert_true(reach_heap_nearest(&heap) >= last);
+        last = reach_heap_nearest(&heap);
+        reach_heap_set(&heap, reach_heap_first(&heap), NEVER);
         check_heap();
     }
-    assert_null(heap_first(&heap));
+    assert_null(reach_heap_first(&heap));
 }
 
 TEST(a_heap_stays_in_order_under_random_changes)
@@ -98,7 +98,7 @@ TEST(a_heap_stays_in_order_under_random_changes)
     for (int round = 0; round < ROUNDS; round++) {
         struct heap_node *node = &nodes[rand_r(&seed) % NODES];
 
-        heap_set(&heap, node, rand_r(&seed) % 3 == 0 ? NEVER : rand_r(&seed) % 1000);
+        reach_heap_set(&heap, node, rand_r(&seed) % 3 == 0 ? NEVER : rand_r(&seed) % 1000);
         check_heap();
     }
 }

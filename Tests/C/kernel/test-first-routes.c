@@ -15,14 +15,14 @@ static void begin(void)
 {
     namespace_require_pair();
     namespace_ip("route add default via 192.0.2.1");
-    unit_check(netns_current(&netns), "netns_current");
-    unit_check(rtnetlink_open(&rtnetlink, RTNETLINK_ALL, netns_handle(netns)), "netns_open_rtnetlink");
+    unit_check(reach_netns_current(&netns), "reach_netns_current");
+    unit_check(reach_rtnetlink_open(&rtnetlink, RTNETLINK_ALL, reach_netns_handle(netns)), "netns_open_rtnetlink");
 }
 
 static void end(void)
 {
-    rtnetlink_close(&rtnetlink);
-    netns_release(netns);
+    reach_rtnetlink_close(&rtnetlink);
+    reach_netns_release(netns);
 }
 
 UNIT(.setup = begin, .teardown = end)
@@ -60,13 +60,13 @@ static void expect_two_routes(void)
     enum first_routes_end how;
     char bytes[64];
 
-    assert_int_equal(first_routes_read(&rtnetlink, &what, count_route, &count, &how), 0);
+    assert_int_equal(reach_first_routes_read(&rtnetlink, &what, count_route, &count, &how), 0);
     assert_int_equal(how, FIRST_ROUTES_MORE);
     assert_int_equal(count, 2);
     descriptors_expect(&before);
     assert_int_equal(netlink_receive(&rtnetlink.requests, bytes, sizeof bytes), 0);
-    assert_int_equal(rtnetlink_read_links(&rtnetlink), 0);
-    assert_non_null(link_table_find(&rtnetlink.links, 1));
+    assert_int_equal(reach_rtnetlink_read_links(&rtnetlink), 0);
+    assert_non_null(reach_link_table_find(&rtnetlink.links, 1));
 }
 
 TEST(a_short_table_leaves_the_socket_for_requests)
@@ -100,13 +100,13 @@ TEST(a_route_with_many_legs_does_not_end_a_table)
     unsigned count = 0;
     enum first_routes_end how;
 
-    assert_true(default_table_is_empty(&rtnetlink));
+    assert_true(reach_default_table_is_empty(&rtnetlink));
     unit_check(writer_open(&writer), "writer_open");
     unit_check(writer_route(&writer, WRITER_ADD, &route), route.prefix);
     namespace_ip("route add 198.51.101.0/24 via 192.0.2.1 table default");
     writer_close(&writer);
-    assert_int_equal(first_routes_read(&rtnetlink, &what, count_all, &count, &how), 0);
+    assert_int_equal(reach_first_routes_read(&rtnetlink, &what, count_all, &count, &how), 0);
     assert_int_equal(how, FIRST_ROUTES_ALL);
     assert_int_equal(count, 2);
-    assert_false(default_table_is_empty(&rtnetlink));
+    assert_false(reach_default_table_is_empty(&rtnetlink));
 }

@@ -24,7 +24,7 @@ static uint32_t send_buffer_of(uint16_t port)
 {
     uint32_t size = 7;
 
-    assert_int_equal(sock_diag_udp_send_buffer(NULL, port, &size), 0);
+    assert_int_equal(reach_sock_diag_udp_send_buffer(NULL, port, &size), 0);
     return size;
 }
 

@@ -72,7 +72,7 @@ static void apply_message(struct wireguard_link *link, const struct bytes *bytes
 {
     void *exact = exact_copy(bytes->at, bytes->header->nlmsg_len);
 
-    wireguard_link_apply(link, exact);
+    reach_wireguard_link_apply(link, exact);
     free(exact);
 }
 
@@ -142,11 +142,11 @@ TEST(the_longest_prefix_decides)
         const struct address destination = make(rows[i].destination), remote = make(rows[i].remote);
         struct tunnel tunnel;
 
-        assert_true(wireguard_link_find_peer(&link, &destination, &tunnel));
+        assert_true(reach_wireguard_link_find_peer(&link, &destination, &tunnel));
         assert_int_equal(tunnel.mark, 51820);
-        assert_true(address_equal(&tunnel.remote, &remote));
+        assert_true(reach_address_equal(&tunnel.remote, &remote));
     }
-    wireguard_link_clear(&link);
+    reach_wireguard_link_clear(&link);
 }
 
 TEST(a_destination_of_no_peer_has_no_endpoint)
@@ -155,10 +155,10 @@ TEST(a_destination_of_no_peer_has_no_endpoint)
     struct wireguard_link link = WIREGUARD_LINK_EMPTY;
     struct tunnel tunnel;
 
-    assert_false(wireguard_link_find_peer(&link, &destination, &tunnel));
+    assert_false(reach_wireguard_link_find_peer(&link, &destination, &tunnel));
     apply_peer(&link, 'a', "192.0.2.9", 1, (const struct allowed[]){ { "10.0.0.0", 8 } });
-    assert_false(wireguard_link_find_peer(&link, &destination, &tunnel));
-    wireguard_link_clear(&link);
+    assert_false(reach_wireguard_link_find_peer(&link, &destination, &tunnel));
+    reach_wireguard_link_clear(&link);
 }
 
 TEST(the_default_path_may_be_ipv6)
@@ -168,9 +168,9 @@ TEST(the_default_path_may_be_ipv6)
     struct tunnel tunnel;
 
     apply_peer(&link, 'a', "192.0.2.9", 3, (const struct allowed[]){ { "fd00::", 8 }, { "::", 1 }, { "8000::", 1 } });
-    assert_true(wireguard_link_find_peer(&link, &(struct address){ 0 }, &tunnel));
-    assert_true(address_equal(&tunnel.remote, &remote));
-    wireguard_link_clear(&link);
+    assert_true(reach_wireguard_link_find_peer(&link, &(struct address){ 0 }, &tunnel));
+    assert_true(reach_address_equal(&tunnel.remote, &remote));
+    reach_wireguard_link_clear(&link);
 }
 
 /* A peer that does not fit into one message continues in the next, without its endpoint. Other peers do not inherit the
@@ -186,9 +186,9 @@ TEST(a_peer_may_continue_in_the_next_message)
 
         apply_peer(&link, 'a', "192.0.2.9", 1, (const struct allowed[]){ { "10.0.0.0", 8 } });
         apply_peer(&link, keys[i], NULL, 1, (const struct allowed[]){ { "198.51.100.0", 24 } });
-        assert_true(wireguard_link_find_peer(&link, &destination, &tunnel));
-        assert_int_equal(address_equal(&tunnel.remote, &remote), keys[i] == 'a');
-        wireguard_link_clear(&link);
+        assert_true(reach_wireguard_link_find_peer(&link, &destination, &tunnel));
+        assert_int_equal(reach_address_equal(&tunnel.remote, &remote), keys[i] == 'a');
+        reach_wireguard_link_clear(&link);
     }
 }
 
@@ -212,10 +212,10 @@ TEST(an_endpoint_may_have_a_scope)
     end_peer(&bytes);
     end_peers(&bytes);
     apply_message(&link, &bytes);
-    assert_true(wireguard_link_find_peer(&link, &destination, &tunnel));
+    assert_true(reach_wireguard_link_find_peer(&link, &destination, &tunnel));
     assert_int_equal(tunnel.oif, 3);
-    assert_true(address_is_link_local(&tunnel.remote));
-    wireguard_link_clear(&link);
+    assert_true(reach_address_is_link_local(&tunnel.remote));
+    reach_wireguard_link_clear(&link);
 }
 
 /* The message is truncated at every byte. Then each of its lengths is replaced. */
@@ -230,7 +230,7 @@ TEST(no_bytes_are_read_past_the_end)
     for (uint32_t length = sizeof *bytes.header; length <= whole; length++) {
         bytes.header->nlmsg_len = length;
         apply_message(&link, &bytes);
-        wireguard_link_clear(&link);
+        reach_wireguard_link_clear(&link);
     }
     for (size_t at = sizeof *bytes.header + sizeof(struct genlmsghdr); at + 2 <= whole; at += 2) {
         uint16_t before;
@@ -239,7 +239,7 @@ TEST(no_bytes_are_read_past_the_end)
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
             memcpy(bytes.at + at, &lengths[i], sizeof before);
             apply_message(&link, &bytes);
-            wireguard_link_clear(&link);
+            reach_wireguard_link_clear(&link);
         }
         memcpy(bytes.at + at, &before, sizeof before);
     }
@@ -257,8 +257,8 @@ TEST(many_prefixes_are_kept)
         struct tunnel tunnel;
         struct address destination = make(unit_text("10.%u.1.1", i));
 
-        assert_true(wireguard_link_find_peer(&link, &destination, &tunnel));
+        assert_true(reach_wireguard_link_find_peer(&link, &destination, &tunnel));
         assert_int_equal(tunnel.remote.family, i % 2 == 0 ? AF_INET : AF_UNSPEC);
     }
-    wireguard_link_clear(&link);
+    reach_wireguard_link_clear(&link);
 }

@@ -30,7 +30,7 @@ static int work(struct source *source)
         return RUNLOOP_MORE;
     worker->done = 0;
     runloop_lock(loop);
-    runloop_source_due_locked(loop, source);
+    reach_runloop_source_due_locked(loop, source);
     runloop_unlock(loop);
     return 0;
 }
@@ -45,24 +45,24 @@ static int count(struct source *source)
 static void add_idle(struct worker *worker, const struct descriptor *descriptor)
 {
     *worker = (struct worker){ .source = { .run = count, .descriptor = descriptor } };
-    source_init(&worker->source, (uintptr_t)worker);
+    reach_source_init(&worker->source, (uintptr_t)worker);
     counted_init(&worker->source.counted, free_nothing);
     runloop_lock(loop);
-    unit_check(runloop_add_source_locked(loop, &worker->source), "runloop_add_source_locked");
+    unit_check(reach_runloop_add_source_locked(loop, &worker->source), "reach_runloop_add_source_locked");
     runloop_unlock(loop);
 }
 
 static void set_due(struct worker *worker)
 {
     runloop_lock(loop);
-    runloop_source_due_locked(loop, &worker->source);
+    reach_runloop_source_due_locked(loop, &worker->source);
     runloop_unlock(loop);
 }
 
 static void set_deadline(struct worker *worker, int64_t deadline)
 {
     runloop_lock(loop);
-    runloop_set_deadline_locked(loop, &worker->source, deadline);
+    reach_runloop_set_deadline_locked(loop, &worker->source, deadline);
     runloop_unlock(loop);
 }
 
@@ -78,7 +78,7 @@ static void add(struct worker *worker, unsigned parts, unsigned done)
 static void drop(struct worker *worker)
 {
     runloop_lock(loop);
-    runloop_remove_source_locked(loop, &worker->source);
+    reach_runloop_remove_source_locked(loop, &worker->source);
     runloop_unlock(loop);
 }
 
@@ -220,13 +220,13 @@ TEST(a_nested_run_runs_the_sources_that_are_left_of_the_outer_one)
     struct worker first, second;
     struct member member;
 
-    member_init(&member, &type);
+    reach_member_init(&member, &type);
     counted_init(&member.counted, free_no_member);
     add(&first, 2, 0);
     add_idle(&second, NULL);
     perform();
     set_deadline(&second, clock_now());
-    assert_true(runloop_add_job(loop, &member));
+    assert_true(reach_runloop_add_job(loop, &member));
     perform();
     assert_int_equal(second.runs, 2);
     drop(&first);

@@ -13,7 +13,7 @@ static unsigned turns_used;
 
 static void begin(void)
 {
-    lookup_queue_init(&queue);
+    reach_lookup_queue_init(&queue);
     turns_used = 0;
 }
 
@@ -27,7 +27,7 @@ static struct lookup_turn *add_name(const char *name, bool is_first, bool is_dou
     struct lookup_turn *turn = &turns[turns_used++];
 
     *turn = (struct lookup_turn){ .is_first = is_first };
-    assert_int_equal(lookup_queue_add(&queue, turn, NULL, name, is_doubted), 0);
+    assert_int_equal(reach_lookup_queue_add(&queue, turn, NULL, name, is_doubted), 0);
     return turn;
 }
 
@@ -52,7 +52,7 @@ static unsigned begin_all(void)
 {
     unsigned count = 0;
 
-    while (count < LOOKUP_LIMIT && (started[count] = lookup_queue_begin(&queue)) != NULL)
+    while (count < LOOKUP_LIMIT && (started[count] = reach_lookup_queue_begin(&queue)) != NULL)
         count++;
     return count;
 }
@@ -85,19 +85,19 @@ TEST(no_more_than_the_limit_begin)
 
 TEST(a_look_up_that_ends_makes_room_for_one)
 {
-    assert_null(lookup_queue_next(&queue));
+    assert_null(reach_lookup_queue_next(&queue));
     add_many(0, 1000);
-    assert_non_null(lookup_queue_next(&queue));
+    assert_non_null(reach_lookup_queue_next(&queue));
     assert_int_equal(begin_all(), FIRST_SHARE);
-    assert_null(lookup_queue_next(&queue));
+    assert_null(reach_lookup_queue_next(&queue));
     for (unsigned i = 0; i < 100; i++) {
         struct lookup_turn *next;
 
-        lookup_queue_remove(&queue, started[i % FIRST_SHARE]);
-        next = lookup_queue_begin(&queue);
+        reach_lookup_queue_remove(&queue, started[i % FIRST_SHARE]);
+        next = reach_lookup_queue_begin(&queue);
         assert_non_null(next);
         started[i % FIRST_SHARE] = next;
-        assert_null(lookup_queue_begin(&queue));
+        assert_null(reach_lookup_queue_begin(&queue));
     }
 }
 
@@ -105,23 +105,23 @@ TEST(first_look_ups_begin_before_repeated_ones)
 {
     struct lookup_turn *again = add(0, false), *first = add(0, true), *elsewhere = add(1, true);
 
-    assert_ptr_equal(lookup_queue_begin(&queue), first);
-    assert_ptr_equal(lookup_queue_begin(&queue), elsewhere);
-    assert_ptr_equal(lookup_queue_begin(&queue), again);
-    assert_null(lookup_queue_begin(&queue));
+    assert_ptr_equal(reach_lookup_queue_begin(&queue), first);
+    assert_ptr_equal(reach_lookup_queue_begin(&queue), elsewhere);
+    assert_ptr_equal(reach_lookup_queue_begin(&queue), again);
+    assert_null(reach_lookup_queue_begin(&queue));
 }
 
 /* 10,000 names of a busy domain come before one name of another. */
 TEST(accounts_take_turns)
 {
     add_many(0, 10000);
-    (void)lookup_queue_begin(&queue);
+    (void)reach_lookup_queue_begin(&queue);
     struct lookup_turn *late = add(1, true);
-    (void)lookup_queue_begin(&queue);
-    assert_ptr_equal(lookup_queue_begin(&queue), late);
+    (void)reach_lookup_queue_begin(&queue);
+    assert_ptr_equal(reach_lookup_queue_begin(&queue), late);
     add_many(2, 10);
     for (unsigned i = 0; i < 8; i++)
-        assert_string_equal(lookup_queue_begin(&queue)->account->domain,
+        assert_string_equal(reach_lookup_queue_begin(&queue)->account->domain,
                             i % 2 == 0 ? "domain-0.example" : "domain-2.example");
 }
 
@@ -131,10 +131,10 @@ TEST(a_cancelled_look_up_does_not_begin)
 
     struct lookup_turn *elsewhere = add(1, true);
 
-    lookup_queue_remove(&queue, first);
-    assert_ptr_equal(lookup_queue_begin(&queue), elsewhere); /* a first one */
-    assert_ptr_equal(lookup_queue_begin(&queue), again);
-    assert_null(lookup_queue_begin(&queue));
+    reach_lookup_queue_remove(&queue, first);
+    assert_ptr_equal(reach_lookup_queue_begin(&queue), elsewhere); /* a first one */
+    assert_ptr_equal(reach_lookup_queue_begin(&queue), again);
+    assert_null(reach_lookup_queue_begin(&queue));
 }
 
 TEST(an_account_stays_while_it_is_referred_to)
@@ -142,9 +142,9 @@ TEST(an_account_stays_while_it_is_referred_to)
     struct lookup_turn *turn = add(0, true), *other = add(0, true);
 
     assert_ptr_equal(turn->account, other->account);
-    lookup_queue_remove(&queue, turn);
+    reach_lookup_queue_remove(&queue, turn);
     assert_non_null(queue.accounts);
-    lookup_queue_remove(&queue, other);
+    reach_lookup_queue_remove(&queue, other);
     assert_null(queue.accounts);
 }
 

@@ -1343,7 +1343,7 @@ TEST_WITH(NULL, NULL, a_failure_after_a_change_in_a_pause_is_not_delivered)
     begin_with(fail_later);
     watcher_schedule(&watcher, expect_name("hang.example"));
     assert_true(resolver_await_hanging(1));
-    lookup_mark_outdated(watcher.target->netns, LOOKUP_IN_PAUSE);
+    reach_lookup_mark_outdated(watcher.target->netns, LOOKUP_IN_PAUSE);
     finish();
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
     EXPECT_REASON(watcher.target, NamePending);

@@ -27,14 +27,14 @@ static void link_to_file_of_size_0(const char *path, const char *text)
 static void expect_server(const char *text)
 {
     const struct sockaddr_storage expected = expect_sockaddr(text);
-    const struct address given = address_from_sockaddr((const struct sockaddr *)&expected, &(uint32_t){ 0 });
-    const struct address address = address_is_unspecified(&given) ? (struct address){ 0 } : given;
+    const struct address given = reach_address_from_sockaddr((const struct sockaddr *)&expected, &(uint32_t){ 0 });
+    const struct address address = reach_address_is_unspecified(&given) ? (struct address){ 0 } : given;
     struct questions *questions;
 
-    assert_int_equal(name_servers_questions(&questions), 0);
+    assert_int_equal(reach_name_servers_questions(&questions), 0);
     assert_int_equal(questions->count, 1);
-    assert_true(address_equal(&questions->items[0].destination, &address));
-    questions_release(questions);
+    assert_true(reach_address_equal(&questions->items[0].destination, &address));
+    reach_questions_release(questions);
 }
 
 /* As a link to /proc/net/pnp has, where the kernel writes the name servers that it got by DHCP. */

@@ -92,11 +92,11 @@ static void expect_connected(const char *address, const char *wanted)
     uint32_t scope;
     char text[46];
 
-    assert_int_equal(connect(fd, (const struct sockaddr *)&remote, address_sockaddr_length(remote.ss_family)), 0);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&remote, reach_address_sockaddr_length(remote.ss_family)), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&local, &length), 0);
     close(fd);
-    source = address_from_sockaddr((const struct sockaddr *)&local, &scope);
-    address_format(&source, text);
+    source = reach_address_from_sockaddr((const struct sockaddr *)&local, &scope);
+    reach_address_format(&source, text);
     assert_string_equal(text, wanted);
 }
 

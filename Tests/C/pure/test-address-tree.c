@@ -25,7 +25,7 @@ static unsigned count_in(const struct address_tree *tree, const char *prefix, un
     const struct address_prefix all = { make(prefix), (uint8_t)length };
     unsigned count = 0;
 
-    address_tree_visit(tree, &all, count_visit, &count);
+    reach_address_tree_visit(tree, &all, count_visit, &count);
     return count;
 }
 
@@ -58,7 +58,7 @@ TEST(a_prefix_visits_the_addresses_in_it)
 
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
         members[i].entry.address = make(addresses[i]);
-        address_tree_add(&tree, &members[i].entry);
+        reach_address_tree_add(&tree, &members[i].entry);
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (count_in(&tree, rows[i].prefix, rows[i].length) != rows[i].count)
@@ -73,10 +73,11 @@ static void expect_visits_of_list(const struct address_tree *tree, struct member
     prefix.length = (uint8_t)((unsigned)random() % ((unsigned)address_length(&prefix.address) * 8 + 1));
     for (size_t i = 0; i < ENTRIES; i++)
         members[i].visits = 0;
-    address_tree_visit(tree, &prefix, count_visit, &count);
+    reach_address_tree_visit(tree, &prefix, count_visit, &count);
     for (size_t i = 0; i < ENTRIES; i++)
-        assert_int_equal(members[i].visits, members[i].added && address_in_prefix(&members[i].entry.address,
-                                                                                  &prefix.address, prefix.length));
+        assert_int_equal(members[i].visits,
+                         members[i].added &&
+                             reach_address_in_prefix(&members[i].entry.address, &prefix.address, prefix.length));
 }
 
 TEST(an_empty_tree_has_no_covering_prefix)
@@ -84,7 +85,7 @@ TEST(an_empty_tree_has_no_covering_prefix)
     const struct address_tree tree = { NULL };
     struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
 
-    assert_int_equal(address_tree_cover(&tree, prefixes), 0);
+    assert_int_equal(reach_address_tree_cover(&tree, prefixes), 0);
 }
 
 TEST(few_addresses_are_covered_by_themselves)
@@ -96,9 +97,9 @@ TEST(few_addresses_are_covered_by_themselves)
 
     for (size_t i = 0; i < 4; i++) {
         members[i].entry.address = make(addresses[i]);
-        address_tree_add(&tree, &members[i].entry);
+        reach_address_tree_add(&tree, &members[i].entry);
     }
-    assert_int_equal(address_tree_cover(&tree, prefixes), 3);
+    assert_int_equal(reach_address_tree_cover(&tree, prefixes), 3);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(prefixes[i].length, address_length(&prefixes[i].address) * 8);
 }
@@ -114,12 +115,12 @@ TEST(many_addresses_of_both_families_are_covered_by_few_prefixes)
         const uint8_t bytes[16] = { i % 2 != 0 ? 10 : 0x20, (uint8_t)(i / 16), 0, (uint8_t)(i % 16) };
 
         members[i].entry.address = i % 2 != 0 ? address_make(AF_INET, bytes, 4) : address_make(AF_INET6, bytes, 16);
-        address_tree_add(&tree, &members[i].entry);
+        reach_address_tree_add(&tree, &members[i].entry);
     }
-    size_t count = address_tree_cover(&tree, prefixes);
+    size_t count = reach_address_tree_cover(&tree, prefixes);
     assert_int_equal(count, ADDRESS_TREE_PREFIXES);
     for (size_t i = 0; i < count; i++)
-        address_tree_visit(&tree, &prefixes[i], count_visit, &others);
+        reach_address_tree_visit(&tree, &prefixes[i], count_visit, &others);
     assert_int_equal(others, ENTRIES);
     for (size_t i = 0; i < ENTRIES; i++)
         assert_int_equal(members[i].visits, 1);
@@ -136,11 +137,11 @@ TEST(random_trees_visit_what_a_list_has)
         struct member *member = &members[random() % ENTRIES];
 
         if (member->added) {
-            address_tree_remove(&tree, &member->entry);
+            reach_address_tree_remove(&tree, &member->entry);
             memset(&member->entry, 0xff, sizeof member->entry); /* the tree has no link to it */
         } else {
             member->entry.address = make_random();
-            address_tree_add(&tree, &member->entry);
+            reach_address_tree_add(&tree, &member->entry);
         }
         member->added = !member->added;
         if (step % 8 == 0)
@@ -148,7 +149,7 @@ TEST(random_trees_visit_what_a_list_has)
     }
     for (size_t i = 0; i < ENTRIES; i++)
         if (members[i].added)
-            address_tree_remove(&tree, &members[i].entry);
+            reach_address_tree_remove(&tree, &members[i].entry);
     assert_null(tree.root);
     free(members);
 }

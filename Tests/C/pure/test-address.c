@@ -91,13 +91,13 @@ TEST(literals_are_read_whole)
         const char *zone;
         char digits[46], wanted[46];
         uint32_t scope;
-        const bool is_literal = address_parse(rows[i].text, &address, &zone, &scope);
+        const bool is_literal = reach_address_parse(rows[i].text, &address, &zone, &scope);
 
         if (is_literal != (rows[i].digits != NULL))
             fail_msg("\"%s\" is taken for %s", rows[i].text, is_literal ? "a literal" : "none");
         if (!is_literal)
             continue;
-        address_format(&address, digits);
+        reach_address_format(&address, digits);
         as_system_writes(rows[i].digits, wanted);
         if (strcmp(digits, wanted) != 0 || strcmp(zone != NULL ? zone : "", rows[i].zone) != 0 ||
             scope != rows[i].scope)
@@ -139,7 +139,7 @@ TEST(prefixes_cover_bit_by_bit)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address address = make(rows[i].address), prefix = make(rows[i].prefix);
 
-        if (address_in_prefix(&address, &prefix, rows[i].length) != rows[i].inside)
+        if (reach_address_in_prefix(&address, &prefix, rows[i].length) != rows[i].inside)
             fail_msg("%s in %s/%u", rows[i].address, rows[i].prefix, rows[i].length);
     }
 }
@@ -174,10 +174,10 @@ TEST(kinds_of_addresses_are_distinct)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address address = make(rows[i].text);
 
-        if (address_is_unspecified(&address) != rows[i].unspecified ||
-            address_is_loopback(&address) != rows[i].loopback ||
-            address_is_link_local(&address) != rows[i].link_local ||
-            address_is_multicast(&address) != rows[i].multicast)
+        if (reach_address_is_unspecified(&address) != rows[i].unspecified ||
+            reach_address_is_loopback(&address) != rows[i].loopback ||
+            reach_address_is_link_local(&address) != rows[i].link_local ||
+            reach_address_is_multicast(&address) != rows[i].multicast)
             fail_msg("%s", rows[i].text);
     }
 }
@@ -187,17 +187,17 @@ TEST(an_empty_address_is_of_no_kind)
     const struct address none = { 0 }, zero = make("0.0.0.0"), any = make("::");
     char text[46];
 
-    assert_false(address_is_unspecified(&none));
-    assert_false(address_is_loopback(&none));
-    assert_false(address_is_link_local(&none));
-    assert_false(address_is_multicast(&none));
-    assert_false(address_equal(&none, &zero));
-    assert_false(address_equal(&any, &zero));
-    assert_false(address_in_prefix(&none, &zero, 0));
+    assert_false(reach_address_is_unspecified(&none));
+    assert_false(reach_address_is_loopback(&none));
+    assert_false(reach_address_is_link_local(&none));
+    assert_false(reach_address_is_multicast(&none));
+    assert_false(reach_address_equal(&none, &zero));
+    assert_false(reach_address_equal(&any, &zero));
+    assert_false(reach_address_in_prefix(&none, &zero, 0));
     assert_int_equal(address_length(&none), 0);
     assert_int_equal(address_length(&zero), 4);
     assert_int_equal(address_length(&any), 16);
-    address_format(&none, text);
+    reach_address_format(&none, text);
     assert_string_equal(text, "none");
 }
 
@@ -221,38 +221,38 @@ TEST(socket_addresses_convert_both_ways)
     struct sockaddr_storage storage;
     uint32_t scope = 99;
     char text[46];
-    struct address address = address_from_sockaddr((const struct sockaddr *)&in, &scope);
+    struct address address = reach_address_from_sockaddr((const struct sockaddr *)&in, &scope);
 
-    address_format(&address, text);
+    reach_address_format(&address, text);
     assert_string_equal(text, "192.0.2.1");
     assert_int_equal(scope, 0);
-    address_to_sockaddr(&address, 5, &storage);
+    reach_address_to_sockaddr(&address, 5, &storage);
     assert_int_equal(((const struct sockaddr_in *)&storage)->sin_addr.s_addr, in.sin_addr.s_addr);
     assert_int_equal(((const struct sockaddr_in *)&storage)->sin_port, 0);
 
     inet_pton(AF_INET6, "fe80::1", &in6.sin6_addr);
-    address = address_from_sockaddr((const struct sockaddr *)&in6, &scope);
+    address = reach_address_from_sockaddr((const struct sockaddr *)&in6, &scope);
     assert_int_equal(scope, 7);
-    address_to_sockaddr(&address, scope, &storage);
+    reach_address_to_sockaddr(&address, scope, &storage);
     assert_int_equal(storage.ss_family, AF_INET6);
     assert_int_equal(((const struct sockaddr_in6 *)&storage)->sin6_scope_id, 7);
     assert_memory_equal(&((const struct sockaddr_in6 *)&storage)->sin6_addr, &in6.sin6_addr, 16);
 
     inet_pton(AF_INET6, "::ffff:192.0.2.1", &in6.sin6_addr);
-    address = address_from_sockaddr((const struct sockaddr *)&in6, &scope);
+    address = reach_address_from_sockaddr((const struct sockaddr *)&in6, &scope);
     assert_int_equal(address.family, AF_INET);
     assert_int_equal(scope, 0);
 
-    address = address_from_sockaddr(&other, &scope);
+    address = reach_address_from_sockaddr(&other, &scope);
     assert_int_equal(address.family, AF_UNSPEC);
     memset(&storage, 0xff, sizeof storage);
-    address_to_sockaddr(&address, 3, &storage);
+    reach_address_to_sockaddr(&address, 3, &storage);
     assert_int_equal(storage.ss_family, AF_UNSPEC);
 
-    assert_int_equal(address_sockaddr_length(AF_INET), sizeof(struct sockaddr_in));
-    assert_int_equal(address_sockaddr_length(AF_INET6), sizeof(struct sockaddr_in6));
-    assert_int_equal(address_sockaddr_length(AF_UNIX), 0);
-    assert_int_equal(address_sockaddr_length(AF_UNSPEC), 0);
+    assert_int_equal(reach_address_sockaddr_length(AF_INET), sizeof(struct sockaddr_in));
+    assert_int_equal(reach_address_sockaddr_length(AF_INET6), sizeof(struct sockaddr_in6));
+    assert_int_equal(reach_address_sockaddr_length(AF_UNIX), 0);
+    assert_int_equal(reach_address_sockaddr_length(AF_UNSPEC), 0);
 }
 
 TEST(a_scope_is_kept_for_link_local_addresses_only)
@@ -260,8 +260,8 @@ TEST(a_scope_is_kept_for_link_local_addresses_only)
     const struct address global = make("2001:db8::1"), local = make("fe80::1");
     struct sockaddr_storage storage;
 
-    address_to_sockaddr(&global, 5, &storage);
+    reach_address_to_sockaddr(&global, 5, &storage);
     assert_int_equal(((const struct sockaddr_in6 *)&storage)->sin6_scope_id, 0);
-    address_to_sockaddr(&local, 5, &storage);
+    reach_address_to_sockaddr(&local, 5, &storage);
     assert_int_equal(((const struct sockaddr_in6 *)&storage)->sin6_scope_id, 5);
 }

@@ -102,7 +102,7 @@ static void read_text(struct text text, char *ret, size_t size)
 {
     struct name_server servers[CONFFILE_SERVERS];
     char *bytes = exact_copy(text.bytes, text.length);
-    const size_t count = conffile_servers(bytes, text.length, servers);
+    const size_t count = reach_conffile_servers(bytes, text.length, servers);
 
     free(bytes);
     assert_true(count <= CONFFILE_SERVERS);
@@ -110,7 +110,7 @@ static void read_text(struct text text, char *ret, size_t size)
     for (size_t i = 0; i < count; i++) {
         char address[46], number[16];
 
-        address_format(&servers[i].address, address);
+        reach_address_format(&servers[i].address, address);
         append(ret, size, i > 0 ? " %s" : "%s", address);
         snprintf(number, sizeof number, "%u", servers[i].scope);
         assert_true(servers[i].zone[0] == '\0' || servers[i].scope == 0);
@@ -222,13 +222,13 @@ static void read_by_system(char *ret, size_t size)
         char text[46], number[16];
         uint32_t scope = 0;
 
-        struct address address = address_from_sockaddr(
+        struct address address = reach_address_from_sockaddr(
             in6 != NULL ? (const struct sockaddr *)in6 : (const struct sockaddr *)&resolver.nsaddr_list[i], &scope);
-        address = address_to_connect(&address);
-        address_format(&address, text);
+        address = reach_address_to_connect(&address);
+        reach_address_format(&address, text);
         append(ret, size, i > 0 ? " %s" : "%s", text);
         snprintf(number, sizeof number, "%u", scope);
-        if (scope != 0 && address_needs_scope(&address))
+        if (scope != 0 && reach_address_needs_scope(&address))
             append(ret, size, "%%%s", number);
     }
     if (strcmp(ret, "127.0.0.1") == 0)

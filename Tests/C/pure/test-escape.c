@@ -7,7 +7,7 @@ static void expect_escaped(const char *text, const char *wanted)
 {
     char piece[ESCAPE_SIZE], escaped[256] = "";
 
-    while (escape_next(&text, piece))
+    while (reach_escape_next(&text, piece))
         strcat(escaped, piece);
     assert_string_equal(escaped, wanted);
     assert_int_equal(*text, '\0');
@@ -77,7 +77,7 @@ TEST(no_byte_beyond_the_end_is_read)
             text[0] = (char)first;
             text[1] = (char)second;
             text[2] = '\0';
-            while (escape_next(&rest, piece))
+            while (reach_escape_next(&rest, piece))
                 for (const char *c = piece; *c != '\0'; c++)
                     assert_true((unsigned char)*c >= 0x20 && *c != 0x7f);
             assert_int_equal(rest - text, strlen(text));

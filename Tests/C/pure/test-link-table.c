@@ -25,7 +25,7 @@ static struct message about(uint32_t index, const char *name, uint32_t flags, co
 
 static void apply(struct link_table *links, struct message message)
 {
-    assert_int_equal(link_table_apply(links, &message), 0);
+    assert_int_equal(reach_link_table_apply(links, &message), 0);
 }
 
 TEST(the_link_to_the_local_network_is_the_best_with_the_lowest_index)
@@ -54,43 +54,43 @@ TEST(the_link_to_the_local_network_is_the_best_with_the_lowest_index)
                 message.link.hardware = rows[i].hardware;
             apply(&links, message);
         }
-        const struct link *found = link_table_find_local(&links);
+        const struct link *found = reach_link_table_find_local(&links);
         assert_int_equal(found == NULL ? 0 : found->index, rows[i].found);
-        link_table_clear(&links);
+        reach_link_table_clear(&links);
     }
-    assert_null(link_table_find_local(&LINK_TABLE_EMPTY));
+    assert_null(reach_link_table_find_local(&LINK_TABLE_EMPTY));
 }
 
 TEST(links_are_added_changed_and_deleted)
 {
     struct link_table links = LINK_TABLE_EMPTY;
 
-    assert_null(link_table_find(&links, 1));
+    assert_null(reach_link_table_find(&links, 1));
     apply(&links, about(7, "a", IFF_UP, "veth"));
     apply(&links, about(3, "b", 0, NULL));
     apply(&links, about(5, "c", IFF_UP | IFF_RUNNING, NULL));
     assert_int_equal(links.count, 3);
-    assert_string_equal(link_table_find(&links, 3)->name, "b");
-    assert_string_equal(link_table_find(&links, 5)->name, "c");
-    assert_string_equal(link_table_find(&links, 7)->name, "a");
-    assert_string_equal(link_table_find(&links, 7)->kind, "veth");
-    assert_true(link_table_find(&links, 7)->complete);
-    assert_null(link_table_find(&links, 4));
+    assert_string_equal(reach_link_table_find(&links, 3)->name, "b");
+    assert_string_equal(reach_link_table_find(&links, 5)->name, "c");
+    assert_string_equal(reach_link_table_find(&links, 7)->name, "a");
+    assert_string_equal(reach_link_table_find(&links, 7)->kind, "veth");
+    assert_true(reach_link_table_find(&links, 7)->complete);
+    assert_null(reach_link_table_find(&links, 4));
 
     apply(&links, about(7, "renamed", 0, "veth"));
     assert_int_equal(links.count, 3);
-    assert_string_equal(link_table_find(&links, 7)->name, "renamed");
-    assert_int_equal(link_table_find(&links, 7)->flags, 0);
+    assert_string_equal(reach_link_table_find(&links, 7)->name, "renamed");
+    assert_int_equal(reach_link_table_find(&links, 7)->flags, 0);
 
     apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 5 } });
     apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 6 } });
     assert_int_equal(links.count, 2);
-    assert_null(link_table_find(&links, 5));
-    assert_string_equal(link_table_find(&links, 3)->name, "b");
-    assert_string_equal(link_table_find(&links, 7)->name, "renamed");
-    link_table_clear(&links);
+    assert_null(reach_link_table_find(&links, 5));
+    assert_string_equal(reach_link_table_find(&links, 3)->name, "b");
+    assert_string_equal(reach_link_table_find(&links, 7)->name, "renamed");
+    reach_link_table_clear(&links);
     assert_int_equal(links.count, 0);
-    assert_null(link_table_find(&links, 3));
+    assert_null(reach_link_table_find(&links, 3));
 }
 
 TEST(a_partial_message_changes_flags_alone)
@@ -101,19 +101,19 @@ TEST(a_partial_message_changes_flags_alone)
 
     apply(&links, about(3, "wlan0", IFF_UP, "veth"));
     apply(&links, partial);
-    assert_string_equal(link_table_find(&links, 3)->name, "wlan0");
-    assert_string_equal(link_table_find(&links, 3)->kind, "veth");
-    assert_int_equal(link_table_find(&links, 3)->mtu, 1500);
-    assert_true(link_table_find(&links, 3)->complete);
-    assert_true(link_is_running(link_table_find(&links, 3)));
+    assert_string_equal(reach_link_table_find(&links, 3)->name, "wlan0");
+    assert_string_equal(reach_link_table_find(&links, 3)->kind, "veth");
+    assert_int_equal(reach_link_table_find(&links, 3)->mtu, 1500);
+    assert_true(reach_link_table_find(&links, 3)->complete);
+    assert_true(reach_link_is_running(reach_link_table_find(&links, 3)));
 
     /* For an unknown link a partial message is incomplete. */
     partial.link.index = 4;
     apply(&links, partial);
-    assert_false(link_table_find(&links, 4)->complete);
+    assert_false(reach_link_table_find(&links, 4)->complete);
     apply(&links, about(4, "eth0", IFF_UP, NULL));
-    assert_true(link_table_find(&links, 4)->complete);
-    link_table_clear(&links);
+    assert_true(reach_link_table_find(&links, 4)->complete);
+    reach_link_table_clear(&links);
 }
 
 TEST(many_links_stay_in_order)
@@ -135,11 +135,11 @@ TEST(many_links_stay_in_order)
     for (uint32_t index = 1; index <= 499; index++) {
         snprintf(name, sizeof name, "l%u", index);
         if (index % 2 != 0)
-            assert_null(link_table_find(&links, index));
+            assert_null(reach_link_table_find(&links, index));
         else
-            assert_string_equal(link_table_find(&links, index)->name, name);
+            assert_string_equal(reach_link_table_find(&links, index)->name, name);
     }
-    link_table_clear(&links);
+    reach_link_table_clear(&links);
 }
 
 TEST(a_kind_of_link_follows_from_kind_and_hardware)
@@ -188,12 +188,12 @@ TEST(a_kind_of_link_follows_from_kind_and_hardware)
 
         snprintf(link.kind, sizeof link.kind, "%s", rows[i].kind);
         snprintf(link.name, sizeof link.name, "%s", "ppp0"); /* the name does not matter */
-        assert_int_equal(link_table_put(&links, &link), 0);
-        const struct link *put = link_table_find(&links, 1);
-        if (put->type != rows[i].type || link_is_point_to_point(put) != rows[i].point_to_point)
+        assert_int_equal(reach_link_table_put(&links, &link), 0);
+        const struct link *put = reach_link_table_find(&links, 1);
+        if (put->type != rows[i].type || reach_link_is_point_to_point(put) != rows[i].point_to_point)
             fail_msg("row %zu, kind \"%s\": type %u", i, rows[i].kind, put->type);
     }
-    link_table_clear(&links);
+    reach_link_table_clear(&links);
 }
 
 static const struct link *put(struct link_table *links, uint32_t index, const char *kind, bool complete,
@@ -203,8 +203,8 @@ static const struct link *put(struct link_table *links, uint32_t index, const ch
 
     snprintf(link.name, sizeof link.name, "l%u", index);
     snprintf(link.kind, sizeof link.kind, "%s", kind);
-    assert_int_equal(link_table_put(links, &link), 0);
-    return link_table_find(links, index);
+    assert_int_equal(reach_link_table_put(links, &link), 0);
+    return reach_link_table_find(links, index);
 }
 
 TEST(a_kind_of_link_follows_from_the_device)
@@ -243,11 +243,11 @@ TEST(a_kind_of_link_follows_from_the_device)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct link *link = put(&links, 1, rows[i].kind, rows[i].complete, rows[i].device);
 
-        if (link->type != rows[i].type || link_flags_are_known(link) != rows[i].flags_known ||
-            link_type_is_known(link) != rows[i].type_known)
+        if (link->type != rows[i].type || reach_link_flags_are_known(link) != rows[i].flags_known ||
+            reach_link_type_is_known(link) != rows[i].type_known)
             fail_msg("row %zu, kind \"%s\": type %u", i, rows[i].kind, link->type);
     }
-    link_table_clear(&links);
+    reach_link_table_clear(&links);
 }
 
 /* Learned facts stay until an event that may change them. */
@@ -265,9 +265,9 @@ TEST(learned_facts_are_forgotten_when_they_may_have_changed)
         put(&links, 1, "", true, DEVICE_CELLULAR);
         apply(&links, rows[i].name == NULL ? partial
                                            : about(1, rows[i].name, 0, rows[i].kind[0] != '\0' ? rows[i].kind : NULL));
-        assert_int_equal(link_table_find(&links, 1)->device, rows[i].stays ? DEVICE_CELLULAR : DEVICE_UNKNOWN);
-        assert_int_equal(link_table_find(&links, 1)->type == TYPE(Cellular), rows[i].stays);
-        link_table_clear(&links);
+        assert_int_equal(reach_link_table_find(&links, 1)->device, rows[i].stays ? DEVICE_CELLULAR : DEVICE_UNKNOWN);
+        assert_int_equal(reach_link_table_find(&links, 1)->type == TYPE(Cellular), rows[i].stays);
+        reach_link_table_clear(&links);
     }
 }
 
@@ -278,27 +278,27 @@ TEST(any_link_may_change_what_carries_another)
 
     bridge = *put(&links, 1, "bridge", true, DEVICE_CELLULAR);
     bridge.carried = true;
-    assert_int_equal(link_table_put(&links, &bridge), 0);
+    assert_int_equal(reach_link_table_put(&links, &bridge), 0);
     put(&links, 2, "", true, DEVICE_WIFI);
     apply(&links, about(2, "l2", 0, NULL));
-    assert_int_equal(link_table_find(&links, 1)->device, DEVICE_CELLULAR); /* that link did not change */
+    assert_int_equal(reach_link_table_find(&links, 1)->device, DEVICE_CELLULAR); /* that link did not change */
     struct message message = about(2, "l2", 0, NULL);
     message.link.mtu = 9000;
     apply(&links, message);
-    assert_int_equal(link_table_find(&links, 1)->device, DEVICE_CELLULAR);
+    assert_int_equal(reach_link_table_find(&links, 1)->device, DEVICE_CELLULAR);
     message.link.master = 1;
     apply(&links, message);
-    assert_int_equal(link_table_find(&links, 1)->device, DEVICE_UNKNOWN);
-    assert_int_equal(link_table_find(&links, 2)->device, DEVICE_WIFI);
+    assert_int_equal(reach_link_table_find(&links, 1)->device, DEVICE_UNKNOWN);
+    assert_int_equal(reach_link_table_find(&links, 2)->device, DEVICE_WIFI);
     bridge.carried = true;
-    assert_int_equal(link_table_put(&links, &bridge), 0);
+    assert_int_equal(reach_link_table_put(&links, &bridge), 0);
     message.link.flags = IFF_RUNNING;
     apply(&links, message);
-    assert_int_equal(link_table_find(&links, 1)->device, DEVICE_UNKNOWN);
-    assert_int_equal(link_table_put(&links, &bridge), 0);
+    assert_int_equal(reach_link_table_find(&links, 1)->device, DEVICE_UNKNOWN);
+    assert_int_equal(reach_link_table_put(&links, &bridge), 0);
     apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 5 } });
-    assert_int_equal(link_table_find(&links, 1)->device, DEVICE_UNKNOWN);
-    link_table_clear(&links);
+    assert_int_equal(reach_link_table_find(&links, 1)->device, DEVICE_UNKNOWN);
+    reach_link_table_clear(&links);
 }
 
 TEST(learned_facts_stay_unless_the_link_changed_meanwhile)
@@ -316,14 +316,14 @@ TEST(learned_facts_stay_unless_the_link_changed_meanwhile)
     put(&links, 1, "", false, DEVICE_NOT_IN_SYSFS);
     version = links.version;
     apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 5 } });
-    link_table_learn(&links, &whole, version);
-    assert_int_equal(link_table_find(&links, 1)->device, DEVICE_NOT_IN_SYSFS);
-    link_table_learn(&links, &whole, links.version);
-    assert_int_equal(link_table_find(&links, 1)->type, TYPE(Tunnel));
-    assert_true(link_type_is_known(link_table_find(&links, 1)));
-    assert_string_equal(link_table_find(&links, 1)->kind, "vlan");
-    assert_int_equal(link_table_find(&links, 1)->flags, 0); /* messages carry these */
-    link_table_clear(&links);
+    reach_link_table_learn(&links, &whole, version);
+    assert_int_equal(reach_link_table_find(&links, 1)->device, DEVICE_NOT_IN_SYSFS);
+    reach_link_table_learn(&links, &whole, links.version);
+    assert_int_equal(reach_link_table_find(&links, 1)->type, TYPE(Tunnel));
+    assert_true(reach_link_type_is_known(reach_link_table_find(&links, 1)));
+    assert_string_equal(reach_link_table_find(&links, 1)->kind, "vlan");
+    assert_int_equal(reach_link_table_find(&links, 1)->flags, 0); /* messages carry these */
+    reach_link_table_clear(&links);
 }
 
 /* After the port of a bond was learned, the next message about it changes nothing. */
@@ -341,16 +341,16 @@ TEST(learned_facts_replace_all_older_ones)
         struct message message = about(2, "l2", 0, whole->kind);
 
         bridge.carried = true;
-        assert_int_equal(link_table_put(&links, &bridge), 0);
+        assert_int_equal(reach_link_table_put(&links, &bridge), 0);
         put(&links, 2, "", false, DEVICE_NOT_IN_SYSFS);
-        link_table_learn(&links, whole, links.version);
+        reach_link_table_learn(&links, whole, links.version);
         message.link.mtu = 9000;
         message.link.master = whole->master;
         message.link.info.active = whole->active;
         apply(&links, message);
-        assert_int_equal(link_table_find(&links, 1)->device, DEVICE_CELLULAR);
-        assert_true(link_table_find(&links, 2)->learned);
-        link_table_clear(&links);
+        assert_int_equal(reach_link_table_find(&links, 1)->device, DEVICE_CELLULAR);
+        assert_true(reach_link_table_find(&links, 2)->learned);
+        reach_link_table_clear(&links);
     }
 }
 
@@ -370,8 +370,8 @@ TEST(a_running_device_is_chosen_before_a_better_one)
     struct link_choice choice = { 0 };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (link_choose(&choice, rows[i].running, rows[i].device) != rows[i].chosen ||
-            link_is_best(&choice) != rows[i].best)
+        if (reach_link_choose(&choice, rows[i].running, rows[i].device) != rows[i].chosen ||
+            reach_link_is_best(&choice) != rows[i].best)
             fail_msg("row %zu", i);
 }
 
@@ -389,17 +389,17 @@ TEST(up_and_running_are_different_flags)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct link link = { .flags = rows[i].flags };
 
-        assert_int_equal(link_is_up(&link), rows[i].up);
-        assert_int_equal(link_is_running(&link), rows[i].running);
+        assert_int_equal(reach_link_is_up(&link), rows[i].up);
+        assert_int_equal(reach_link_is_running(&link), rows[i].running);
     }
 }
 
 static void set_device(struct link_table *links, uint32_t index, enum device device)
 {
-    struct link link = *link_table_find(links, index);
+    struct link link = *reach_link_table_find(links, index);
 
     link.device = device;
-    assert_int_equal(link_table_put(links, &link), 0);
+    assert_int_equal(reach_link_table_put(links, &link), 0);
 }
 
 TEST(a_device_is_taken_from_another_table_for_the_same_link)
@@ -421,11 +421,11 @@ TEST(a_device_is_taken_from_another_table_for_the_same_link)
         apply(&other, about(2, rows[i].other_name, IFF_UP, NULL));
         apply(&other, about(3, "c", IFF_UP, NULL));
         set_device(&other, 2, rows[i].device);
-        assert_int_equal(link_table_take_devices(&links, &other, false), rows[i].is_taken);
-        assert_int_equal(link_table_find(&links, 2)->device, DEVICE_UNKNOWN);
-        assert_int_equal(link_table_take_devices(&links, &other, true), rows[i].is_taken);
-        assert_int_equal(link_table_find(&links, 2)->device, rows[i].is_taken ? rows[i].device : DEVICE_UNKNOWN);
-        link_table_clear(&links);
-        link_table_clear(&other);
+        assert_int_equal(reach_link_table_take_devices(&links, &other, false), rows[i].is_taken);
+        assert_int_equal(reach_link_table_find(&links, 2)->device, DEVICE_UNKNOWN);
+        assert_int_equal(reach_link_table_take_devices(&links, &other, true), rows[i].is_taken);
+        assert_int_equal(reach_link_table_find(&links, 2)->device, rows[i].is_taken ? rows[i].device : DEVICE_UNKNOWN);
+        reach_link_table_clear(&links);
+        reach_link_table_clear(&other);
     }
 }

@@ -36,7 +36,7 @@ static struct linkinfo end(struct nest *nest)
     attribute.length = mnl_attr_get_payload_len(nest->info);
     void *exact = exact_copy(mnl_attr_get_payload(nest->info), attribute.length);
     attribute.payload = exact;
-    message_parse_linkinfo(&attribute, &info);
+    reach_message_parse_linkinfo(&attribute, &info);
     free(exact);
     return info;
 }
@@ -91,7 +91,7 @@ TEST(tunnels_publish_their_endpoints)
         assert_true(info.has_kind);
         assert_string_equal(info.kind, rows[i].kind);
         if (info.tunnel.oif != rows[i].oif || info.tunnel.mark != rows[i].mark ||
-            !address_equal(&info.tunnel.local, &local) || !address_equal(&info.tunnel.remote, &remote))
+            !reach_address_equal(&info.tunnel.local, &local) || !reach_address_equal(&info.tunnel.remote, &remote))
             fail_msg("row %zu, %s", i, rows[i].kind);
     }
 }

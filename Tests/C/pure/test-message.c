@@ -90,12 +90,12 @@ static void unnest(size_t offset)
 static size_t parse(size_t length)
 {
     void *exact = exact_copy(bytes.at, length);
-    const size_t step = message_parse(exact, length, &message);
+    const size_t step = reach_message_parse(exact, length, &message);
 
     if (message.kind == MESSAGE_ROUTE) {
         struct route_leg leg;
 
-        while (route_next_leg(&message.route, &leg))
+        while (reach_route_next_leg(&message.route, &leg))
             continue;
     }
     message.route.legs = NULL;
@@ -164,7 +164,7 @@ TEST(a_lower_link_in_another_namespace_is_not_read)
         put(IFLA_IPTUN_REMOTE, (const unsigned char[]){ 192, 0, 2, 9 }, 4);
         unnest(data);
         unnest(info);
-        assert_int_equal(message_parse(bytes.at, bytes.length, &message), bytes.length);
+        assert_int_equal(reach_message_parse(bytes.at, bytes.length, &message), bytes.length);
         assert_int_equal(message.link.lower, elsewhere ? 0 : 7);
         assert_int_equal(message.link.info.tunnel.remote.family, elsewhere ? AF_UNSPEC : AF_INET);
     }
@@ -288,7 +288,7 @@ static void expect_text(const struct address *address, const char *wanted)
 {
     char text[46];
 
-    address_format(address, text);
+    reach_address_format(address, text);
     assert_string_equal(text, wanted);
 }
 
@@ -403,8 +403,8 @@ static size_t count_legs(const void *data, size_t length, struct route_leg *ret_
 
     start_route(RTM_NEWROUTE, AF_INET, 0);
     put(RTA_MULTIPATH, data, length);
-    assert_int_equal(message_parse(bytes.at, bytes.length, &message), bytes.length);
-    while (route_next_leg(&message.route, ret_last))
+    assert_int_equal(reach_message_parse(bytes.at, bytes.length, &message), bytes.length);
+    while (reach_route_next_leg(&message.route, ret_last))
         count++;
     return count;
 }
@@ -427,7 +427,7 @@ TEST(legs_are_read_one_by_one)
     assert_int_equal(leg.flags, RTNH_F_LINKDOWN);
     assert_true(leg.has_gateway);
     expect_text(&leg.gateway, "192.0.2.9");
-    assert_false(route_next_leg(&none, &leg));
+    assert_false(reach_route_next_leg(&none, &leg));
 }
 
 TEST(a_leg_over_a_hop_of_another_family_has_a_gateway)
@@ -493,15 +493,15 @@ TEST(error_and_done_messages_carry_their_errno)
         assert_int_equal(parsed().kind, MESSAGE_ERROR);
         assert_int_equal(parsed().error, rows[i].wanted);
         start(NLMSG_DONE, &rows[i].error, sizeof rows[i].error);
-        assert_int_equal(message_error(header_of()), rows[i].wanted);
+        assert_int_equal(reach_message_error(header_of()), rows[i].wanted);
     }
     start(NLMSG_DONE, NULL, 0);
-    assert_int_equal(message_error(header_of()), 0);
+    assert_int_equal(reach_message_error(header_of()), 0);
     start(NLMSG_ERROR, "\1\2", 2);
     header_of()->nlmsg_len = sizeof(struct nlmsghdr) + 2;
     assert_int_equal(parse(bytes.length), bytes.length);
     assert_int_equal(message.kind, MESSAGE_OTHER);
-    assert_int_equal(message_error(header_of()), EBADMSG);
+    assert_int_equal(reach_message_error(header_of()), EBADMSG);
 }
 
 TEST(kinds_follow_from_types)
@@ -597,7 +597,7 @@ TEST(a_message_about_a_neighbour_has_its_state)
         message = parsed();
         assert_int_equal(message.kind, MESSAGE_NEIGHBOUR);
         assert_int_equal(message.neighbour.index, 3);
-        assert_true(address_equal(&message.neighbour.address, &address));
+        assert_true(reach_address_equal(&message.neighbour.address, &address));
         assert_int_equal(message.neighbour.state, rows[i].expected);
     }
 }
@@ -618,7 +618,7 @@ TEST(a_message_about_a_nexthop_names_its_gateway)
         put(NHA_GATEWAY, address.bytes, address_length(&address));
         message = parsed();
         assert_int_equal(message.neighbour.index, 3);
-        assert_true(address_equal(&message.neighbour.address, &address));
+        assert_true(reach_address_equal(&message.neighbour.address, &address));
     }
     start(RTM_NEWNEXTHOP, NULL, 0);
     assert_int_equal(parsed().neighbour.index, 0);
@@ -633,10 +633,10 @@ TEST(messages_follow_one_another)
     assert_non_null(both);
     memcpy(both, first.at, first.length);
     memcpy(both + first.length, bytes.at, bytes.length);
-    size_t step = message_parse(both, first.length + bytes.length, &message);
+    size_t step = reach_message_parse(both, first.length + bytes.length, &message);
     assert_int_equal(step, first.length);
     assert_int_equal(message.kind, MESSAGE_LINK);
-    assert_int_equal(message_parse(both + step, bytes.length, &message), bytes.length);
+    assert_int_equal(reach_message_parse(both + step, bytes.length, &message), bytes.length);
     assert_int_equal(message.kind, MESSAGE_ROUTE);
     free(both);
 }
@@ -684,7 +684,7 @@ TEST(a_message_with_the_sign_bit_in_its_length_ends_the_datagram)
 {
     make_link();
     header_of()->nlmsg_len = 0xfffff0f0u;
-    assert_int_equal(message_step(bytes.at, bytes.length), 0);
+    assert_int_equal(reach_message_step(bytes.at, bytes.length), 0);
     assert_int_equal(parse(bytes.length), 0);
 }
 
@@ -753,7 +753,7 @@ TEST(requests_fit_their_buffer_and_hold_the_query)
 
     request.destination = address_make(AF_INET6, "0123456789abcdef", 16);
     request.source = address_make(AF_INET6, "fedcba9876543210", 16);
-    size_t length = message_put_route_query(buffer, 77, 1000, &request);
+    size_t length = reach_message_put_route_query(buffer, 77, 1000, &request);
     assert_true(length <= MESSAGE_REQUEST_SIZE);
     assert_non_null(memmem(buffer, length, &user, sizeof user));
     assert_int_equal(header->nlmsg_len, length);
@@ -766,7 +766,7 @@ TEST(requests_fit_their_buffer_and_hold_the_query)
     assert_true((info->rtm_flags & RTM_F_FIB_MATCH) != 0);
 
     request = (struct route_request){ .destination = address_make(AF_INET, destination, 4) };
-    length = message_put_route_query(buffer, 78, MESSAGE_NO_USER, &request);
+    length = reach_message_put_route_query(buffer, 78, MESSAGE_NO_USER, &request);
     assert_int_equal(info->rtm_dst_len, 32);
     assert_int_equal(info->rtm_src_len, 0);
     assert_int_equal(info->rtm_flags & RTM_F_FIB_MATCH, 0);
@@ -775,32 +775,32 @@ TEST(requests_fit_their_buffer_and_hold_the_query)
     request.source = request.destination;
     request.oif = request.mark = 9;
     request.flow = (struct flow){ IPPROTO_TCP, 0x10, 4000, 443 };
-    length = message_put_route_query(buffer, 78, 1000, &request);
+    length = reach_message_put_route_query(buffer, 78, 1000, &request);
     assert_true(length <= MESSAGE_REQUEST_SIZE);
     assert_int_equal(info->rtm_tos, 0x10);
     assert_true(has_attribute(buffer, length, RTA_IP_PROTO, "\x06", 1));
     assert_true(has_attribute(buffer, length, RTA_SPORT, "\x0f\xa0", 2));
     assert_true(has_attribute(buffer, length, RTA_DPORT, "\x01\xbb", 2));
     request.flow.protocol = IPPROTO_ICMPV6;
-    length = message_put_route_query(buffer, 78, 1000, &request);
+    length = reach_message_put_route_query(buffer, 78, 1000, &request);
     assert_true(has_attribute(buffer, length, RTA_IP_PROTO, "\x01", 1)); /* that of IPv4, without ports */
     assert_false(has_attribute(buffer, length, RTA_SPORT, "\x0f\xa0", 2));
 
-    length = message_put_link_query(buffer, 79, 12);
+    length = reach_message_put_link_query(buffer, 79, 12);
     assert_true(length <= MESSAGE_REQUEST_SIZE);
     assert_int_equal(header->nlmsg_type, RTM_GETLINK);
     assert_int_equal(header->nlmsg_flags, NLM_F_REQUEST);
     assert_int_equal(link->ifi_index, 12);
-    length = message_put_barrier(buffer, 80);
+    length = reach_message_put_barrier(buffer, 80);
     assert_true(length <= MESSAGE_REQUEST_SIZE);
     assert_int_equal(header->nlmsg_type, RTM_GETSTATS);
     assert_int_equal(header->nlmsg_flags, NLM_F_REQUEST);
     assert_int_equal(link->ifi_index, INT32_MAX); /* if_stats_msg has the index at the same place */
-    length = message_put_link_dump(buffer, 0);
+    length = reach_message_put_link_dump(buffer, 0);
     assert_true(length <= MESSAGE_REQUEST_SIZE);
     assert_int_equal(header->nlmsg_flags, NLM_F_REQUEST | NLM_F_DUMP);
     assert_int_equal(link->ifi_index, 0);
-    length = message_put_kind_dump(buffer, "ip6erspan-of-15");
+    length = reach_message_put_kind_dump(buffer, "ip6erspan-of-15");
     assert_true(length <= MESSAGE_REQUEST_SIZE);
     assert_int_equal(header->nlmsg_len, length);
     assert_int_equal(header->nlmsg_flags, NLM_F_REQUEST | NLM_F_DUMP);

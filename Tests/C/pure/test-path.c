@@ -42,10 +42,10 @@ TEST(a_path_ends_with_the_first_of_its_routes)
         struct route route = route_by_router;
 
         route.expires = rows[i].routes[0];
-        dependencies_add_lifetime(&dependencies, &route);
+        reach_dependencies_add_lifetime(&dependencies, &route);
         route.expires = rows[i].routes[1];
-        dependencies_add_lifetime(&more, &route);
-        dependencies_add(&dependencies, &more);
+        reach_dependencies_add_lifetime(&more, &route);
+        reach_dependencies_add(&dependencies, &more);
         assert_int_equal(dependencies.expires, rows[i].end);
         assert_int_equal(dependencies.recheck, 0);
     }
@@ -62,7 +62,7 @@ TEST(the_route_to_a_longer_prefix_that_a_router_has_advertised_is_stale_after_5_
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
         struct dependencies dependencies = { 0 };
 
-        dependencies_add_lifetime(&dependencies, &routes[i]);
+        reach_dependencies_add_lifetime(&dependencies, &routes[i]);
         assert_int_equal(dependencies.recheck, i == 0 ? 5 : 0);
     }
 }
@@ -71,8 +71,8 @@ TEST(a_path_is_stale_after_the_shortest_time)
 {
     struct dependencies dependencies = { .recheck = 30 };
 
-    dependencies_add(&dependencies, &(struct dependencies){ .recheck = 2 });
-    dependencies_add(&dependencies, &(struct dependencies){ .expires = 900 });
+    reach_dependencies_add(&dependencies, &(struct dependencies){ .recheck = 2 });
+    reach_dependencies_add(&dependencies, &(struct dependencies){ .expires = 900 });
     assert_int_equal(dependencies.recheck, 2);
     assert_int_equal(dependencies.expires, 900);
 }
@@ -163,16 +163,16 @@ TEST(a_route_and_a_link_make_a_path)
 
         if (rows[i].kind != NULL) {
             snprintf(link.kind, sizeof link.kind, "%s", rows[i].kind);
-            assert_int_equal(link_table_put(&links, &link), 0);
+            assert_int_equal(reach_link_table_put(&links, &link), 0);
         }
-        path_evaluate(&destination, rows[i].source_chosen, &route, link_table_find(&links, 3), &path);
-        link_table_clear(&links);
+        reach_path_evaluate(&destination, rows[i].source_chosen, &route, reach_link_table_find(&links, 3), &path);
+        reach_link_table_clear(&links);
         if (path.flags != rows[i].flags || path.reason != rows[i].reason)
             fail_msg("row %zu, %s: flags 0x%x, reason %u", i, rows[i].destination, path.flags, path.reason);
         assert_int_equal(path.index, 3);
         assert_int_equal(path.table, 254);
         assert_int_equal(path.dependencies.expires, 17);
-        assert_true(address_equal(&path.gateway, &route.gateway));
+        assert_true(reach_address_equal(&path.gateway, &route.gateway));
     }
 }
 
@@ -183,11 +183,11 @@ TEST(the_route_mtu_takes_precedence)
     struct route route = { .family = AF_INET, .type = RTN_UNICAST, .oif = 3 };
     struct path path;
 
-    path_evaluate(&destination, false, &route, &link, &path);
+    reach_path_evaluate(&destination, false, &route, &link, &path);
     assert_int_equal(path.mtu, 1500);
     assert_string_equal(path.name, "eth0");
     route.mtu = 1400;
-    path_evaluate(&destination, false, &route, &link, &path);
+    reach_path_evaluate(&destination, false, &route, &link, &path);
     assert_int_equal(path.mtu, 1400);
 }
 
@@ -229,12 +229,12 @@ TEST(a_source_makes_a_path)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address destination = make(rows[i].destination), source = make(rows[i].source);
-        const struct path path = path_from_source(&destination, rows[i].chosen, &source);
+        const struct path path = reach_path_from_source(&destination, rows[i].chosen, &source);
 
         if (path.flags != rows[i].flags || path.reason != rows[i].reason)
             fail_msg("row %zu, %s: flags 0x%x, reason %u", i, rows[i].destination, path.flags, path.reason);
-        assert_true(address_equal(&path.destination, &destination));
-        assert_true(address_equal(&path.source, &source));
+        assert_true(reach_address_equal(&path.destination, &destination));
+        assert_true(reach_address_equal(&path.source, &source));
         /* A socket shows none of these. */
         assert_int_equal(path.gateway.family, AF_UNSPEC);
         assert_int_equal(path.index | path.mtu | path.table | path.dependencies.expires, 0);
@@ -268,7 +268,7 @@ TEST(query_errors_are_results_or_failures)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct path path = { .flags = 99, .reason = 99 };
 
-        assert_int_equal(path_from_error(rows[i].error, rows[i].bound, &path), rows[i].is_result);
+        assert_int_equal(reach_path_from_error(rows[i].error, rows[i].bound, &path), rows[i].is_result);
         assert_int_equal(path.flags, rows[i].is_result ? 0 : 99);
         assert_int_equal(path.reason, rows[i].is_result ? rows[i].reason : 99);
     }
@@ -284,8 +284,8 @@ TEST(rank_follows_the_documented_formula)
         const bool reachable = bits & 1, required = bits & 2, automatic = bits & (4 | 8), intervention = bits & 16;
         const bool usable = reachable && (!required || (automatic && !intervention));
 
-        assert_int_equal(path_is_usable(&path), usable);
-        assert_int_equal(path_rank(&path), usable ? 2 : reachable ? 1 : 0);
+        assert_int_equal(reach_path_is_usable(&path), usable);
+        assert_int_equal(reach_path_rank(&path), usable ? 2 : reachable ? 1 : 0);
     }
 }
 
@@ -293,7 +293,7 @@ static bool reported_outcome_differs(const struct path *a, const struct path *b)
 {
     const struct outcome first = path_outcome(a), second = path_outcome(b);
 
-    return outcome_differs(&first, &second);
+    return reach_outcome_differs(&first, &second);
 }
 
 TEST(paths_differ_in_flags_and_interface_or_in_more)
@@ -308,7 +308,7 @@ TEST(paths_differ_in_flags_and_interface_or_in_more)
     struct path other = base, unreachable = base;
 
     assert_false(reported_outcome_differs(&base, &other));
-    assert_false(path_differs(&base, &other));
+    assert_false(reach_path_differs(&base, &other));
     other.flags = R | D;
     assert_true(reported_outcome_differs(&base, &other));
     other = base;
@@ -324,19 +324,19 @@ TEST(paths_differ_in_flags_and_interface_or_in_more)
     other.table = 100;
     other.dependencies.expires = 3;
     memcpy(other.name, "renamed", 8);
-    assert_false(path_differs(&base, &other));
+    assert_false(reach_path_differs(&base, &other));
     other = base;
     other.gateway = make("192.0.2.5");
     assert_false(reported_outcome_differs(&base, &other));
-    assert_true(path_differs(&base, &other));
+    assert_true(reach_path_differs(&base, &other));
     other = base;
     other.source = make("192.0.2.3");
     assert_false(reported_outcome_differs(&base, &other));
-    assert_true(path_differs(&base, &other));
+    assert_true(reach_path_differs(&base, &other));
     other = base;
     other.reason = REASON(NamePending);
     assert_false(reported_outcome_differs(&base, &other));
-    assert_true(path_differs(&base, &other));
+    assert_true(reach_path_differs(&base, &other));
 }
 
 TEST(a_flow_that_is_not_settled_does_not_differ)
@@ -344,10 +344,10 @@ TEST(a_flow_that_is_not_settled_does_not_differ)
     const struct outcome plain = { .flow = 0 }, incomplete = { .flow = kSCNetworkReachabilityFlowIncomplete },
                          unsettled = { .flow_unsettled = true };
 
-    assert_true(outcome_flow_differs(&plain, &incomplete));
-    assert_false(outcome_flow_differs(&plain, &plain));
-    assert_false(outcome_flow_differs(&unsettled, &incomplete));
-    assert_false(outcome_flow_differs(&incomplete, &unsettled));
+    assert_true(reach_outcome_flow_differs(&plain, &incomplete));
+    assert_false(reach_outcome_flow_differs(&plain, &plain));
+    assert_false(reach_outcome_flow_differs(&unsettled, &incomplete));
+    assert_false(reach_outcome_flow_differs(&incomplete, &unsettled));
 }
 
 /* Later the type is read, and added. */
@@ -359,11 +359,11 @@ TEST(a_carrier_has_no_type_before_it_is_known)
         .flags = R, .index = 3, .type = kSCNetworkReachabilityInterfaceTypeWiredEthernet, .type_unknown = true
     };
 
-    path_apply_outer(&path, &remote, &outer);
+    reach_path_apply_outer(&path, &remote, &outer);
     assert_int_equal(path.carriers, 0);
     assert_int_equal(path.unknown_carrier, 3);
     outer.type_unknown = false;
-    path_apply_outer(&path, &remote, &outer);
+    reach_path_apply_outer(&path, &remote, &outer);
     assert_int_equal(path.carriers, 1u << kSCNetworkReachabilityInterfaceTypeWiredEthernet);
     assert_int_equal(path.unknown_carrier, 0);
 }

@@ -10,7 +10,7 @@
 static struct path adjusted_path(SCNetworkReachabilityReason reason)
 {
     static const struct question question = { 0 };
-    struct questions *questions = questions_create(&question, 1, reason);
+    struct questions *questions = reach_questions_create(&question, 1, reason);
     struct path path = { .flags = UINT32_MAX,
                          .reason = kSCNetworkReachabilityReasonNoCarrier,
                          .index = 3,
@@ -18,8 +18,8 @@ static struct path adjusted_path(SCNetworkReachabilityReason reason)
                          .gateway = { AF_INET, { 192, 0, 2, 1 } } };
 
     assert_non_null(questions);
-    questions_adjust_path(questions, &path);
-    questions_release(questions);
+    reach_questions_adjust_path(questions, &path);
+    reach_questions_release(questions);
     return path;
 }
 

@@ -40,7 +40,7 @@ static void attach(const struct address_prefix *prefixes, size_t count)
 {
     struct route_filter *filter = malloc(sizeof *filter);
 
-    route_filter_build(filter, NULL, 0, prefixes, count, false);
+    reach_route_filter_build(filter, NULL, 0, prefixes, count, false);
     attach_program(filter);
     free(filter);
 }
@@ -87,7 +87,7 @@ static bool passes(const struct route_message *message)
     return recv(receiver, buffer, sizeof buffer, 0) > 0;
 }
 
-/* See route_is_link_multicast. */
+/* See reach_route_is_link_multicast. */
 TEST(ipv6_multicast_routes_pass)
 {
     const struct address_prefix watched = prefix_make("2001:db8:1::", 48), all = prefix_make("ff00::", 8);
@@ -217,7 +217,7 @@ static bool overlaps(const struct address_prefix *a, const struct address_prefix
 
     if (length > limit)
         length = limit;
-    return address_in_prefix(&a->address, &b->address, length);
+    return reach_address_in_prefix(&a->address, &b->address, length);
 }
 
 TEST(random_routes_pass_if_they_overlap_a_prefix)
@@ -273,7 +273,7 @@ static void attach_gateways(const struct route_filter_gateway *gateways, size_t 
 {
     struct route_filter *filter = malloc(sizeof *filter);
 
-    route_filter_build_open(filter, gateways, count);
+    reach_route_filter_build_open(filter, gateways, count);
     attach_program(filter);
     free(filter);
 }
@@ -304,7 +304,7 @@ TEST(only_gateways_that_fail_or_have_failed_pass)
     attach_gateways(gateways, 3);
     expect_neighbours();
     assert_true(route_passes("10.9.9.0", 24));
-    route_filter_build(filter, gateways, 3, &prefix, 1, false);
+    reach_route_filter_build(filter, gateways, 3, &prefix, 1, false);
     attach_program(filter);
     expect_neighbours();
     assert_true(route_passes("10.1.2.0", 24));
@@ -321,7 +321,7 @@ TEST(an_ipv6_neighbour_that_responds_passes_if_it_is_watched)
     attach_gateways(NULL, 0);
     assert_true(neighbour_passes(RTM_NEWNEIGH, "2001:db9:2::7", NUD_STALE));
     for (int all_routes = 0; all_routes < 2; all_routes++) {
-        route_filter_build(filter, NULL, 0, prefixes, 2, all_routes != 0);
+        reach_route_filter_build(filter, NULL, 0, prefixes, 2, all_routes != 0);
         attach_program(filter);
         assert_true(neighbour_passes(RTM_NEWNEIGH, "2001:db8:1::7", NUD_STALE));
         assert_true(neighbour_passes(RTM_NEWNEIGH, "2001:db8:1::7", NUD_REACHABLE));
@@ -365,7 +365,7 @@ TEST(the_longest_filter_fits)
         prefixes[i] = prefix_make("2001:db8::", 64);
         prefixes[i].address.bytes[7] = (uint8_t)(2 * i);
     }
-    route_filter_build(filter, gateways, ROUTE_FILTER_GATEWAYS, prefixes, ADDRESS_TREE_PREFIXES, false);
+    reach_route_filter_build(filter, gateways, ROUTE_FILTER_GATEWAYS, prefixes, ADDRESS_TREE_PREFIXES, false);
     attach_program(filter);
     assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::ff", NUD_FAILED));
     assert_false(neighbour_passes(RTM_NEWNEIGH, "fe80::100", NUD_FAILED));

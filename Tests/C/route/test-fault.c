@@ -577,17 +577,17 @@ TEST_WITH(NULL, NULL, an_interrupted_dump_is_repeated)
     int links = 0;
 
     begin_many();
-    assert_int_equal(netlink_open_requests(NULL, NETLINK_ROUTE, &netlink), 0);
-    message_put_link_dump(request, 0);
-    assert_int_equal(netlink_exchange(&netlink, header, buffer, count, &links), EAGAIN);
+    assert_int_equal(reach_netlink_open_requests(NULL, NETLINK_ROUTE, &netlink), 0);
+    reach_message_put_link_dump(request, 0);
+    assert_int_equal(reach_netlink_exchange(&netlink, header, buffer, count, &links), EAGAIN);
     assert_int_equal(changed, 1);
     assert_true(links > 2 * PORTS);
     faults_send = NULL;
-    message_put_link_dump(request, 0);
+    reach_message_put_link_dump(request, 0);
     links = 0;
-    assert_int_equal(netlink_exchange(&netlink, header, buffer, count, &links), 0);
+    assert_int_equal(reach_netlink_exchange(&netlink, header, buffer, count, &links), 0);
     assert_int_equal(links, count_interfaces());
-    netlink_close(&netlink);
+    reach_netlink_close(&netlink);
     end_many();
 }
 
@@ -598,10 +598,10 @@ TEST_WITH(NULL, NULL, a_datagram_that_does_not_fit_is_an_error)
 
     begin_many();
     faults_send = NULL;
-    assert_int_equal(netlink_open_requests(NULL, NETLINK_ROUTE, &netlink), 0);
-    assert_int_equal(netlink_send(&netlink, request, message_put_link_dump(request, 0)), 0);
+    assert_int_equal(reach_netlink_open_requests(NULL, NETLINK_ROUTE, &netlink), 0);
+    assert_int_equal(netlink_send(&netlink, request, reach_message_put_link_dump(request, 0)), 0);
     assert_int_equal(netlink_receive(&netlink, buffer, 64), -EMSGSIZE);
-    netlink_close(&netlink);
+    reach_netlink_close(&netlink);
     end_many();
 }
 
@@ -610,16 +610,16 @@ TEST_WITH(NULL, NULL, new_links_during_a_query_do_not_delay_it)
     struct link bridge;
 
     begin_many();
-    assert_int_equal(link_type_query(NULL, if_nametoindex("bridge0"), &bridge), 0);
+    assert_int_equal(reach_link_type_query(NULL, if_nametoindex("bridge0"), &bridge), 0);
     assert_true(changed > 0);
     assert_true(bridge.carried);
     assert_int_equal(bridge.type, kSCNetworkReachabilityInterfaceTypeVirtual);
     changed = 10;
-    assert_int_equal(rtnetlink_open(&rtnetlink, RTNETLINK_ALL, NULL), 0);
-    assert_int_equal(rtnetlink_read_links(&rtnetlink), 0);
+    assert_int_equal(reach_rtnetlink_open(&rtnetlink, RTNETLINK_ALL, NULL), 0);
+    assert_int_equal(reach_rtnetlink_read_links(&rtnetlink), 0);
     assert_int_equal(changed, 10 + NETLINK_DUMP_TRIES);
     assert_true(rtnetlink.links.count > 2 * PORTS);
-    rtnetlink_close(&rtnetlink);
+    reach_rtnetlink_close(&rtnetlink);
     end_many();
 }
 
@@ -644,7 +644,7 @@ TEST(a_lack_of_resources_is_an_error)
         uint32_t size = 7;
 
         faults_arm(&rows[i].fault);
-        assert_int_equal(sock_diag_udp_send_buffer(NULL, 51820, &size), rows[i].error);
+        assert_int_equal(reach_sock_diag_udp_send_buffer(NULL, 51820, &size), rows[i].error);
         assert_non_null(faults_disarm());
         assert_int_equal(size, rows[i].error == 0 ? 0 : 7);
     }
@@ -673,7 +673,7 @@ TEST(an_unreadable_file_is_an_error)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         faults_arm(&rows[i].fault);
         bytes = NULL;
-        assert_int_equal(file_read(ETC_RESOLV_CONF, 4096, &bytes, &length), rows[i].error);
+        assert_int_equal(reach_file_read(ETC_RESOLV_CONF, 4096, &bytes, &length), rows[i].error);
         assert_non_null(faults_disarm());
         assert_true((bytes != NULL) == (rows[i].error == 0));
         free(bytes);

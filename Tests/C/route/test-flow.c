@@ -173,16 +173,16 @@ TEST(the_reply_about_one_port_is_no_reply_about_another)
     const struct route_request one = { .destination = { AF_INET, { 198, 51, 100, 7 } },
                                        .flow = { .protocol = IPPROTO_UDP, .remote_port = 53 } };
     struct route_request another = one;
-    struct query_batch *batch = query_batch_create();
+    struct query_batch *batch = reach_query_batch_create();
     struct netlink netlink;
     struct message reply;
 
     another.flow.remote_port++;
-    unit_check(netlink_open_requests(NULL, NETLINK_ROUTE, &netlink), "netlink_open_requests");
-    unit_check(query_batch_send(batch, &netlink, false, 0, &one, 1), "query_batch_send");
-    assert_false(query_batch_take(batch, &another, &reply));
-    assert_true(query_batch_take(batch, &one, &reply));
-    netlink_close(&netlink);
+    unit_check(reach_netlink_open_requests(NULL, NETLINK_ROUTE, &netlink), "reach_netlink_open_requests");
+    unit_check(reach_query_batch_send(batch, &netlink, false, 0, &one, 1), "reach_query_batch_send");
+    assert_false(reach_query_batch_take(batch, &another, &reply));
+    assert_true(reach_query_batch_take(batch, &one, &reply));
+    reach_netlink_close(&netlink);
     free(batch);
 }
 
@@ -190,10 +190,10 @@ TEST(the_reply_about_one_port_is_no_reply_about_another)
 TEST(no_query_has_ecn)
 {
     SCOPED_TARGET target = target_of(&(struct flow_case){ .remote = FAR4, .class = 0x13 });
-    struct questions *questions = target_retain_questions((struct SCNetworkReachability *)(uintptr_t)target);
+    struct questions *questions = reach_target_retain_questions((struct SCNetworkReachability *)(uintptr_t)target);
 
     assert_int_equal(questions->items[0].flow.traffic_class, 0x10);
-    questions_release(questions);
+    reach_questions_release(questions);
 }
 
 TEST(a_route_for_a_traffic_class_leads_its_flows)

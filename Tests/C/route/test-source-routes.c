@@ -410,14 +410,14 @@ static void change_a_route(void)
 
 static void open_sockets(struct netns **ret_netns, struct rtnetlink *ret)
 {
-    assert_int_equal(netns_current(ret_netns), 0);
-    assert_int_equal(rtnetlink_open(ret, RTNETLINK_ALL, netns_handle(*ret_netns)), 0);
+    assert_int_equal(reach_netns_current(ret_netns), 0);
+    assert_int_equal(reach_rtnetlink_open(ret, RTNETLINK_ALL, reach_netns_handle(*ret_netns)), 0);
 }
 
 static void close_sockets(struct netns *netns, struct rtnetlink *rtnetlink)
 {
-    rtnetlink_close(rtnetlink);
-    netns_release(netns);
+    reach_rtnetlink_close(rtnetlink);
+    reach_netns_release(netns);
 }
 
 /* The kernel can skip a route in the rest of the dump. */
@@ -430,9 +430,9 @@ TEST(a_change_during_a_long_dump_makes_its_result_unknown)
     open_sockets(&netns, &rtnetlink);
     in_long_dump = true;
     in_dump = change_a_route;
-    assert_int_equal(source_routes_find(&rtnetlink), SOURCE_ROUTES_UNKNOWN);
+    assert_int_equal(reach_source_routes_find(&rtnetlink), SOURCE_ROUTES_UNKNOWN);
     assert_null(in_dump);
-    assert_int_equal(source_routes_find(&rtnetlink), SOURCE_ROUTES_NONE);
+    assert_int_equal(reach_source_routes_find(&rtnetlink), SOURCE_ROUTES_NONE);
     close_sockets(netns, &rtnetlink);
 }
 
@@ -450,11 +450,11 @@ TEST(a_change_during_a_short_dump_makes_its_result_unknown)
 
     open_sockets(&netns, &rtnetlink);
     in_dump = add_default;
-    assert_int_equal(source_routes_find(&rtnetlink), SOURCE_ROUTES_UNKNOWN);
+    assert_int_equal(reach_source_routes_find(&rtnetlink), SOURCE_ROUTES_UNKNOWN);
     assert_null(in_dump);
-    (void)rtnetlink_drain(&rtnetlink, ignore_message, NULL, &error);
+    (void)reach_rtnetlink_drain(&rtnetlink, ignore_message, NULL, &error);
     assert_int_equal(error, 0);
-    assert_int_equal(source_routes_find(&rtnetlink), SOURCE_ROUTES_SOME);
+    assert_int_equal(reach_source_routes_find(&rtnetlink), SOURCE_ROUTES_SOME);
     close_sockets(netns, &rtnetlink);
 }
 

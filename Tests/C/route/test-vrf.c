@@ -55,22 +55,22 @@ static const struct local_address *find_local(const struct address *address, uin
         const struct local_address *local = &local_addresses[i];
         const struct address own = make(local->text);
 
-        if (address_equal(&own, address) && (local->table != TABLE || is_in_vrf(oif)) &&
+        if (reach_address_equal(&own, address) && (local->table != TABLE || is_in_vrf(oif)) &&
             (oif == 0 || oif == VRF || oif == local->link))
             return local;
     }
     return NULL;
 }
 
-WRAP(int, rtnetlink_query, struct rtnetlink *handle, const struct route_request *request, struct route *ret)
+WRAP(int, reach_rtnetlink_query, struct rtnetlink *handle, const struct route_request *request, struct route *ret)
 {
     const struct local_address *local = find_local(&request->destination, request->oif);
     const struct address nowhere = make(NOWHERE), sourced = make(SOURCED), leak = make(LEAK), leak4 = make(LEAK4);
-    const bool is_sourced = address_equal(&request->destination, &sourced);
+    const bool is_sourced = reach_address_equal(&request->destination, &sourced);
 
     (void)handle;
     queries++;
-    if (is_in_vrf(request->oif) && address_equal(&request->destination, &nowhere))
+    if (is_in_vrf(request->oif) && reach_address_equal(&request->destination, &nowhere))
         return ENETUNREACH;
     if (is_sourced && request->source.family == AF_UNSPEC)
         return ENETUNREACH;
@@ -85,9 +85,9 @@ WRAP(int, rtnetlink_query, struct rtnetlink *handle, const struct route_request 
         ret->protocol = RTPROT_KERNEL;
         ret->table = local->table;
         ret->oif = local->table == TABLE ? VRF : LO;
-    } else if (address_equal(&request->destination, &leak)) {
+    } else if (reach_address_equal(&request->destination, &leak)) {
         ret->oif = OUTSIDE;
-    } else if (address_equal(&request->destination, &leak4)) {
+    } else if (reach_address_equal(&request->destination, &leak4)) {
         ret->oif = OUTSIDE;
         if (request->fib_match || request->source.family != AF_UNSPEC)
             ret->source = (struct address){ 0 };
@@ -105,7 +105,7 @@ WRAP(int, rtnetlink_query, struct rtnetlink *handle, const struct route_request 
     return 0;
 }
 
-WRAP(int, rtnetlink_link_index, struct rtnetlink *handle, const char *name, uint32_t *ret)
+WRAP(int, reach_rtnetlink_link_index, struct rtnetlink *handle, const char *name, uint32_t *ret)
 {
     *ret = 0;
     for (size_t i = 0; i < handle->links.count; i++)
@@ -114,7 +114,8 @@ WRAP(int, rtnetlink_link_index, struct rtnetlink *handle, const char *name, uint
     return 0;
 }
 
-WRAP(int, udp_route_choose_source, struct rtnetlink *handle, const struct route_request *request, struct address *ret)
+WRAP(int, reach_udp_route_choose_source, struct rtnetlink *handle, const struct route_request *request,
+     struct address *ret)
 {
     (void)handle, (void)request;
     *ret = has_default ? make(SOURCE) : (struct address){ 0 };
@@ -123,12 +124,12 @@ WRAP(int, udp_route_choose_source, struct rtnetlink *handle, const struct route_
 
 static int leak_error; /* of connect(2) */
 
-WRAP(int, udp_route_find, struct rtnetlink *handle, const struct route_request *request, struct udp_route *ret)
+WRAP(int, reach_udp_route_find, struct rtnetlink *handle, const struct route_request *request, struct udp_route *ret)
 {
     const struct address leak = make(LEAK);
 
     (void)handle;
-    *ret = (struct udp_route){ .is_known = address_equal(&request->destination, &leak), .error = leak_error };
+    *ret = (struct udp_route){ .is_known = reach_address_equal(&request->destination, &leak), .error = leak_error };
     if (leak_error == 0)
         ret->source = make(SOURCE);
     return 0;
@@ -149,7 +150,7 @@ static void add_link(uint32_t index, const char *name, const char *kind, uint32_
         link.master = master;
         link.vrf_table = strcmp(kind, "vrf") == 0 ? TABLE : 0;
     }
-    assert_int_equal(link_table_put(&rtnetlink.links, &link), 0);
+    assert_int_equal(reach_link_table_put(&rtnetlink.links, &link), 0);
 }
 
 static void add_links(bool complete)
@@ -171,10 +172,10 @@ static struct path evaluate_pair(const char *local, const char *remote, uint32_t
 
     if (local != NULL)
         question.local = make(local);
-    struct questions *questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
+    struct questions *questions = reach_questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
     queries = 0;
-    assert_int_equal(evaluate_questions(&rtnetlink, &cache, questions, QUERY_SOURCE, &path), 0);
-    questions_release(questions);
+    assert_int_equal(reach_evaluate_questions(&rtnetlink, &cache, questions, QUERY_SOURCE, &path), 0);
+    reach_questions_release(questions);
     return path;
 }
 
@@ -204,7 +205,7 @@ TEST(the_table_of_the_vrf_has_the_local_address)
             fail_msg("row %zu, %s: flags 0x%x, reason %d", i, rows[i].local, path.flags, (int)path.reason);
         assert_int_equal(path.dependencies.unknown_link, 0);
     }
-    link_table_clear(&rtnetlink.links);
+    reach_link_table_clear(&rtnetlink.links);
 }
 
 TEST(a_pair_outside_a_vrf_needs_no_further_query)
@@ -216,7 +217,7 @@ TEST(a_pair_outside_a_vrf_needs_no_further_query)
     assert_true(queries <= 3);
     (void)evaluate_pair("198.51.100.2", LEAK4, 0); /* the reply does not repeat the source */
     assert_int_equal(queries, 2);
-    link_table_clear(&rtnetlink.links);
+    reach_link_table_clear(&rtnetlink.links);
 }
 
 /* The ioctls report neither the kind of a link nor its master. GetPath and monitors then read the link. */
@@ -232,7 +233,7 @@ TEST(an_unknown_vrf_is_a_dependency)
     add_link(PORT, "port", "veth", VRF, true);
     path = evaluate_pair("192.0.3.2", "192.0.2.9", PORT);
     assert_int_equal(path.dependencies.unknown_link, VRF);
-    link_table_clear(&rtnetlink.links);
+    reach_link_table_clear(&rtnetlink.links);
 }
 
 /* A route for packets from a prefix leaves the VRF over its port. */
@@ -243,13 +244,13 @@ TEST(a_source_specific_route_leaves_a_port_of_the_vrf)
     assert_int_equal(path.flags & R, R);
     assert_int_equal(path.index, PORT);
     assert_int_equal(evaluate_pair(NULL, SOURCED, PORT).index, PORT);
-    link_table_clear(&rtnetlink.links);
+    reach_link_table_clear(&rtnetlink.links);
     add_links(false);
     path = evaluate_pair(NULL, SOURCED, VRF); /* the port may be outside the VRF: only the socket's reply is known */
     assert_int_equal(path.flags & (R | D), R);
     assert_int_equal(path.index, VRF);
     assert_int_equal(path.dependencies.unknown_link, PORT);
-    link_table_clear(&rtnetlink.links);
+    reach_link_table_clear(&rtnetlink.links);
 }
 
 TEST(a_packet_that_leaves_a_vrf_has_an_address_of_the_vrf)
@@ -261,14 +262,14 @@ TEST(a_packet_that_leaves_a_vrf_has_an_address_of_the_vrf)
     struct path path = evaluate_pair(NULL, LEAK, VRF);
     assert_int_equal(path.flags & R, R);
     assert_int_equal(path.index, OUTSIDE);
-    assert_true(address_equal(&path.source, &source));
+    assert_true(reach_address_equal(&path.source, &source));
     leak_error = EADDRNOTAVAIL;
     path = evaluate_pair(NULL, LEAK, VRF);
     assert_int_equal(path.flags, 0);
     assert_int_equal(path.reason, kSCNetworkReachabilityReasonNoSourceAddress);
     assert_int_equal(evaluate_pair(NULL, LEAK, OUTSIDE).flags & R, R);
     assert_int_equal(evaluate_pair(NULL, LEAK, 0).flags & R, R);
-    link_table_clear(&rtnetlink.links);
+    reach_link_table_clear(&rtnetlink.links);
 }
 
 TEST(an_ipv4_packet_that_leaves_a_vrf_has_an_address_of_the_vrf)
@@ -278,11 +279,11 @@ TEST(an_ipv4_packet_that_leaves_a_vrf_has_an_address_of_the_vrf)
     add_links(true);
     struct path path = evaluate_pair(NULL, LEAK4, VRF);
     assert_int_equal(path.index, OUTSIDE);
-    assert_true(address_equal(&path.source, &source));
+    assert_true(reach_address_equal(&path.source, &source));
     path = evaluate_pair(NULL, LEAK4, 0);
     assert_int_equal(path.index, OUTSIDE);
-    assert_true(address_equal(&path.source, &outside));
-    link_table_clear(&rtnetlink.links);
+    assert_true(reach_address_equal(&path.source, &outside));
+    reach_link_table_clear(&rtnetlink.links);
 }
 
 /* Measured on Linux 6.1, with captured frames. */
@@ -293,20 +294,20 @@ TEST(ipv4_multicast_ignores_the_vrf_that_a_socket_is_bound_to)
     assert_int_equal(evaluate_pair(NULL, "239.1.1.1", PORT).index, PORT);
     assert_int_equal(evaluate_pair(NULL, "255.255.255.255", VRF).index, PORT); /* as the fake kernel routes */
     assert_int_equal(evaluate_pair(NULL, "ff05::2", VRF).index, PORT);
-    link_table_clear(&rtnetlink.links);
+    reach_link_table_clear(&rtnetlink.links);
 }
 
-/* `before`: see network_path_find. */
+/* `before`: see reach_network_path_find. */
 static struct network_path *find_network_after(const struct network_path *before)
 {
-    struct questions *questions = network_path_questions(NULL, 0);
+    struct questions *questions = reach_network_path_questions(NULL, 0);
     struct round_cache cache = ROUND_CACHE_EMPTY;
     struct dependencies unused;
     struct network_path *network;
 
     add_link(LO, "lo", "", 0, true);
-    assert_int_equal(network_path_find(&rtnetlink, NULL, &cache, questions, true, before, &network, &unused), 0);
-    questions_release(questions);
+    assert_int_equal(reach_network_path_find(&rtnetlink, NULL, &cache, questions, true, before, &network, &unused), 0);
+    reach_questions_release(questions);
     free(rtnetlink.batch);
     rtnetlink.batch = NULL;
     return network;
@@ -324,13 +325,13 @@ TEST(links_that_are_no_ways_and_that_no_message_has_named_are_left_out)
     add_links(true);
     struct network_path *network = find_network_after(&before);
     assert_int_equal(network->count, 1); /* the kernel's choice */
-    network_path_release(network);
-    link_table_note_change(&rtnetlink.links, PORT, before.found_at);
+    reach_network_path_release(network);
+    reach_link_table_note_change(&rtnetlink.links, PORT, before.found_at);
     network = find_network_after(&before);
     assert_int_equal(network->count, 2);
     assert_int_equal(network->ways[1].index, PORT);
-    network_path_release(network);
-    link_table_clear(&rtnetlink.links);
+    reach_network_path_release(network);
+    reach_link_table_clear(&rtnetlink.links);
 }
 
 TEST(the_ports_of_a_vrf_are_ways_and_the_vrf_is_not)
@@ -341,8 +342,8 @@ TEST(the_ports_of_a_vrf_are_ways_and_the_vrf_is_not)
     assert_int_equal(network->ways[0].index, OUTSIDE);
     assert_int_equal(network->ways[1].index, PORT);
     assert_int_equal(network->ways[2].index, OTHER_PORT);
-    network_path_release(network);
-    link_table_clear(&rtnetlink.links);
+    reach_network_path_release(network);
+    reach_link_table_clear(&rtnetlink.links);
 }
 
 /* With an address of the VRF. */
@@ -355,8 +356,8 @@ TEST(packets_that_leave_a_vrf_do_not_change_the_ways_outside)
     struct network_path *network = find_network();
     assert_int_equal(network->count, 1);
     assert_int_equal(network->ways[0].index, OUTSIDE);
-    assert_false(address_equal(&network->ways[0].paths[NETWORK_IPV4].source, &source4));
-    assert_false(address_equal(&network->ways[0].paths[NETWORK_IPV6].source, &source));
-    network_path_release(network);
-    link_table_clear(&rtnetlink.links);
+    assert_false(reach_address_equal(&network->ways[0].paths[NETWORK_IPV4].source, &source4));
+    assert_false(reach_address_equal(&network->ways[0].paths[NETWORK_IPV6].source, &source));
+    reach_network_path_release(network);
+    reach_link_table_clear(&rtnetlink.links);
 }

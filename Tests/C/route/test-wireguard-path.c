@@ -38,7 +38,7 @@ WRAP(int, clock_gettime, clockid_t clock, struct timespec *now)
     return result;
 }
 
-WRAP(int, genetlink_open, const struct netns_handle *netns, const char *name, struct genetlink *ret)
+WRAP(int, reach_genetlink_open, const struct netns_handle *netns, const char *name, struct genetlink *ret)
 {
     (void)netns;
     assert_string_equal(name, WG_GENL_NAME);
@@ -46,17 +46,17 @@ WRAP(int, genetlink_open, const struct netns_handle *netns, const char *name, st
     return 0;
 }
 
-WRAP(void, genetlink_close, struct genetlink *genetlink)
+WRAP(void, reach_genetlink_close, struct genetlink *genetlink)
 {
     (void)genetlink;
 }
 
-WRAP(bool, link_is_wireguard, const struct link *link)
+WRAP(bool, reach_link_is_wireguard, const struct link *link)
 {
     return strncmp(link->name, "wg", 2) == 0;
 }
 
-WRAP(int, sock_diag_udp_send_buffer, const struct netns_handle *netns, uint16_t port, uint32_t *ret)
+WRAP(int, reach_sock_diag_udp_send_buffer, const struct netns_handle *netns, uint16_t port, uint32_t *ret)
 {
     (void)netns;
     assert_in_range(port, FIRST_PORT, FIRST_PORT + 100);
@@ -87,7 +87,7 @@ static void put_peer(struct nlmsghdr *header)
     mnl_attr_nest_end(header, peers);
 }
 
-WRAP(int, genetlink_query, struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute,
+WRAP(int, reach_genetlink_query, struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute,
      uint32_t index, void (*handle)(void *info, const struct nlmsghdr *message), void *info)
 {
     _Alignas(struct nlmsghdr) char bytes[1024] = { 0 };

@@ -16,7 +16,7 @@ static inline struct address make(const char *text)
     const char *zone;
     uint32_t scope;
 
-    if (text != NULL && !address_parse(text, &address, &zone, &scope))
+    if (text != NULL && !reach_address_parse(text, &address, &zone, &scope))
         fail_msg("%s is no address", text);
     return address;
 }

@@ -104,7 +104,7 @@ static bool leads_to(const struct simulated_state *state, const struct simulated
                      const struct address *address)
 {
     return route->exists && !route->expired && route->table == table &&
-           address_in_prefix(address, &route->prefix.address, route->prefix.length) &&
+           reach_address_in_prefix(address, &route->prefix.address, route->prefix.length) &&
            !(state->ignores_linkdown && route->kind == KIND_ROUTE && !state->carrier[simulated_place(route->oif)]);
 }
 
@@ -217,8 +217,8 @@ static struct filter {
 
 static bool overlap(const struct address_prefix *a, const struct address_prefix *b)
 {
-    return address_in_prefix(&a->address, &b->address, b->length) ||
-           address_in_prefix(&b->address, &a->address, a->length);
+    return reach_address_in_prefix(&a->address, &b->address, b->length) ||
+           reach_address_in_prefix(&b->address, &a->address, a->length);
 }
 
 static bool is_watched(const struct address_prefix *prefix)
@@ -242,7 +242,7 @@ static bool neighbour_passes(const struct message_neighbour *neighbour)
         return true;
     for (size_t i = 0; i < filter.gateway_count; i++)
         if (filter.gateways[i].index == neighbour->index &&
-            address_equal(&filter.gateways[i].address, &neighbour->address))
+            reach_address_equal(&filter.gateways[i].address, &neighbour->address))
             return filter.gateways[i].every || (neighbour->state & NUD_FAILED) != 0;
     return false;
 }
@@ -253,7 +253,7 @@ static bool passes(const struct message *message)
         return neighbour_passes(&message->neighbour);
     if (message->kind != MESSAGE_ROUTE || !filter.attached || filter.is_open || filter.all_routes)
         return true;
-    const struct address_prefix prefix = route_prefix(&message->route);
+    const struct address_prefix prefix = reach_route_prefix(&message->route);
     return is_watched(&prefix) || (prefix.address.family == AF_INET6 && message->route.expires != 0);
 }
 
@@ -318,8 +318,8 @@ void simulated_change(const struct simulated_state *after, const struct message 
         (void)simulated_send(message);
 }
 
-WRAP(unsigned, rtnetlink_drain, struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct message *message),
-     void *info, int *ret_error)
+WRAP(unsigned, reach_rtnetlink_drain, struct rtnetlink *rtnetlink,
+     void (*handle)(void *info, const struct message *message), void *info, int *ret_error)
 {
     const size_t count = message_count < READ_AT_ONCE ? message_count : READ_AT_ONCE;
     uint64_t value;
@@ -356,14 +356,15 @@ static void build(const struct route_filter_gateway *gateways, size_t gateway_co
     memcpy(built.gateways, gateways, gateway_count * sizeof gateways[0]);
 }
 
-WRAP(void, route_filter_build_open, struct route_filter *ret, const struct route_filter_gateway *gateways, size_t count)
+WRAP(void, reach_route_filter_build_open, struct route_filter *ret, const struct route_filter_gateway *gateways,
+     size_t count)
 {
     ret->length = 1;
     build(gateways, count);
     built.is_open = true;
 }
 
-WRAP(void, route_filter_build, struct route_filter *ret, const struct route_filter_gateway *gateways,
+WRAP(void, reach_route_filter_build, struct route_filter *ret, const struct route_filter_gateway *gateways,
      size_t gateway_count, const struct address_prefix *prefixes, size_t count, bool all_routes)
 {
     ret->length = 1;
@@ -373,7 +374,8 @@ WRAP(void, route_filter_build, struct route_filter *ret, const struct route_filt
     memcpy(built.prefixes, prefixes, count * sizeof prefixes[0]);
 }
 
-WRAP(int, netlink_attach_filter, const struct netlink *netlink, const struct sock_filter *code, unsigned short length)
+WRAP(int, reach_netlink_attach_filter, const struct netlink *netlink, const struct sock_filter *code,
+     unsigned short length)
 {
     (void)netlink, (void)code, (void)length;
     if (fails())
@@ -383,14 +385,14 @@ WRAP(int, netlink_attach_filter, const struct netlink *netlink, const struct soc
     return 0;
 }
 
-WRAP(int, netlink_detach_filter, const struct netlink *netlink)
+WRAP(int, reach_netlink_detach_filter, const struct netlink *netlink)
 {
     (void)netlink;
     filter.attached = false;
     return 0;
 }
 
-WRAP(int, netlink_join, const struct netlink *netlink, unsigned group)
+WRAP(int, reach_netlink_join, const struct netlink *netlink, unsigned group)
 {
     (void)netlink, (void)group;
     filter.joined = true;
@@ -407,8 +409,9 @@ static const struct simulated_state *query(const struct route_request *request)
     simulated.clock += simulated.query_takes;
     simulated.processor += simulated.query_costs;
     for (size_t i = 0; i < batch_count; i++)
-        if (batch[i].fib_match == request->fib_match && address_equal(&batch[i].destination, &request->destination) &&
-            address_equal(&batch[i].source, &request->source)) {
+        if (batch[i].fib_match == request->fib_match &&
+            reach_address_equal(&batch[i].destination, &request->destination) &&
+            reach_address_equal(&batch[i].source, &request->source)) {
             simulated.asked_version = batch_version;
             return &batch_state;
         }
@@ -426,7 +429,7 @@ static void interrupt(void)
 }
 
 /* The route that matches. */
-WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+WRAP(int, reach_rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     static const char legs[] = "legs";
     const struct simulated_state *state = query(request);
@@ -448,7 +451,7 @@ WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_reque
     return fails() ? ENOBUFS : route == NULL ? EHOSTUNREACH : 0;
 }
 
-WRAP(int, full_path_evaluate, struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
+WRAP(int, reach_full_path_evaluate, struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
      const struct questions *questions, unsigned extras, struct path *ret)
 {
     const struct question *question = &questions->items[0];
@@ -468,7 +471,7 @@ WRAP(int, full_path_evaluate, struct rtnetlink *rtnetlink, struct netns *netns, 
         const struct simulated_route *route = look_up(state, &questions->items[i].destination);
         const struct dependencies more = { .expires = knows_end ? 0 : ticks_left(route) };
 
-        dependencies_add(&ret->dependencies, &more);
+        reach_dependencies_add(&ret->dependencies, &more);
         if (i > 0 && route != NULL && route->gateway != 0) {
             const struct address gateway = simulated_gateway(route->prefix.address.family, route->gateway);
 
@@ -482,13 +485,13 @@ WRAP(int, full_path_evaluate, struct rtnetlink *rtnetlink, struct netns *netns, 
     return ENOBUFS;
 }
 
-WRAP(void, rtnetlink_set_barrier, struct rtnetlink *rtnetlink)
+WRAP(void, reach_rtnetlink_set_barrier, struct rtnetlink *rtnetlink)
 {
     (void)rtnetlink;
     has_barrier = true;
 }
 
-WRAP(void, rtnetlink_begin_batch, struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count)
+WRAP(void, reach_rtnetlink_begin_batch, struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count)
 {
     const unsigned queries = simulated.queries, asked = simulated.asked;
 
@@ -503,7 +506,7 @@ WRAP(void, rtnetlink_begin_batch, struct rtnetlink *rtnetlink, const struct rout
     batch_count = count;
 }
 
-WRAP(void, rtnetlink_end_batch, struct rtnetlink *rtnetlink)
+WRAP(void, reach_rtnetlink_end_batch, struct rtnetlink *rtnetlink)
 {
     (void)rtnetlink;
     batch_count = 0;
@@ -513,10 +516,10 @@ WRAP(void, rtnetlink_end_batch, struct rtnetlink *rtnetlink)
 
 static void open_descriptor(struct descriptor *ret)
 {
-    unit_check(descriptor_adopt(ret, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), "eventfd");
+    unit_check(reach_descriptor_adopt(ret, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), "eventfd");
 }
 
-WRAP(int, rtnetlink_open, struct rtnetlink *ret, enum rtnetlink_scope scope, const struct netns_handle *netns)
+WRAP(int, reach_rtnetlink_open, struct rtnetlink *ret, enum rtnetlink_scope scope, const struct netns_handle *netns)
 {
     (void)netns, (void)scope;
     *ret = RTNETLINK_CLOSED;
@@ -526,45 +529,45 @@ WRAP(int, rtnetlink_open, struct rtnetlink *ret, enum rtnetlink_scope scope, con
     return 0;
 }
 
-WRAP(int, rtnetlink_read_links, struct rtnetlink *rtnetlink)
+WRAP(int, reach_rtnetlink_read_links, struct rtnetlink *rtnetlink)
 {
     (void)rtnetlink;
     return 0;
 }
 
-WRAP(int, nexthops_read, struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct nlmsghdr *message),
+WRAP(int, reach_nexthops_read, struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct nlmsghdr *message),
      void *info)
 {
     (void)rtnetlink, (void)handle, (void)info;
     return 0;
 }
 
-WRAP(int, netconf_read, struct rtnetlink *rtnetlink, struct netconf *ret)
+WRAP(int, reach_netconf_read, struct rtnetlink *rtnetlink, struct netconf *ret)
 {
     (void)rtnetlink;
     *ret = (struct netconf){ .ignores_linkdown = simulated.now.ignores_linkdown };
     return 0;
 }
 
-WRAP(int, rules_read, struct rtnetlink *rtnetlink, uint8_t family, struct rules *ret)
+WRAP(int, reach_rules_read, struct rtnetlink *rtnetlink, uint8_t family, struct rules *ret)
 {
     (void)rtnetlink;
     *ret = (struct rules){ .is_standard = !simulated.has_rules, .chooses_tables = family == AF_INET };
     return 0;
 }
 
-WRAP(bool, default_table_is_empty, struct rtnetlink *rtnetlink)
+WRAP(bool, reach_default_table_is_empty, struct rtnetlink *rtnetlink)
 {
     (void)rtnetlink;
     return true;
 }
 
-WRAP(enum source_routes, source_routes_find, struct rtnetlink *rtnetlink)
+WRAP(enum source_routes, reach_source_routes_find, struct rtnetlink *rtnetlink)
 {
     return rtnetlink->source_routes = SOURCE_ROUTES_NONE;
 }
 
-WRAP(bool, neighbours_any_failed, struct rtnetlink *rtnetlink)
+WRAP(bool, reach_neighbours_any_failed, struct rtnetlink *rtnetlink)
 {
     (void)rtnetlink;
     for (size_t link = 0; link < SIMULATED_LINKS; link++)
@@ -574,7 +577,7 @@ WRAP(bool, neighbours_any_failed, struct rtnetlink *rtnetlink)
     return false;
 }
 
-WRAP(int, neighbours_query, struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
+WRAP(int, reach_neighbours_query, struct rtnetlink *rtnetlink, uint32_t index, const struct address *address,
      uint16_t *ret_state)
 {
     const uint8_t number = address->bytes[address->family == AF_INET ? 3 : 15];
@@ -585,7 +588,7 @@ WRAP(int, neighbours_query, struct rtnetlink *rtnetlink, uint32_t index, const s
     return fails() ? ENOBUFS : 0;
 }
 
-WRAP(void, shared_socket_lend_devices, struct shared_socket *shared, struct link_table *links)
+WRAP(void, reach_shared_socket_lend_devices, struct shared_socket *shared, struct link_table *links)
 {
     (void)shared, (void)links;
 }

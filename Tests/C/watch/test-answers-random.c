@@ -87,7 +87,7 @@ static bool is_right(const struct watched *which)
 
     return without_redirect(path->index) == without_redirect(now.index) &&
            without_redirect(path->second) == without_redirect(now.second) &&
-           address_equal(&path->gateway, &now.gateway) && (now.index == 0 || path->group == now.group);
+           reach_address_equal(&path->gateway, &now.gateway) && (now.index == 0 || path->group == now.group);
 }
 
 static void fail_for(const struct watched *which, const char *what)
@@ -95,9 +95,9 @@ static void fail_for(const struct watched *which, const char *what)
     const struct simulated_answer now = evaluate(which);
     char text[3][46];
 
-    address_format(path_watch_destination(&which->watch), text[0]);
-    address_format(&which->path.gateway, text[1]);
-    address_format(&now.gateway, text[2]);
+    reach_address_format(path_watch_destination(&which->watch), text[0]);
+    reach_address_format(&which->path.gateway, text[1]);
+    reach_address_format(&now.gateway, text[2]);
     fail_msg("TEST_SEED=%u: %s: %s: %u (%u) of %u via %s, but the kernel's is %u (%u) of %u via %s", world, text[0],
              what, which->path.index, which->path.second, which->path.group, text[1], now.index, now.second, now.group,
              text[2]);
@@ -163,7 +163,7 @@ static struct questions *draw_questions(unsigned group)
             *local = (struct address){ AF_INET6, { 0xfd, 0, 0, group < 3 ? 1 : 2 } };
         questions[0].flow = (struct flow){ .protocol = IPPROTO_UDP, .is_socket = group == 2, .local_port = 9 };
     }
-    return questions_create(questions, group == 0 ? 2 : 1, kSCNetworkReachabilityReasonNone);
+    return reach_questions_create(questions, group == 0 ? 2 : 1, kSCNetworkReachabilityReasonNone);
 }
 
 static void add_watch(struct watched *which)
@@ -176,16 +176,16 @@ static void add_watch(struct watched *which)
     counted_init(&which->counted, free_nothing);
     which->watch.questions = draw_questions(kind);
     which->watch.can_share = which->watch.can_share && kind != 0;
-    which->exists = monitor_watch(loop, netns, &which->watch) == 0;
+    which->exists = reach_monitor_watch(loop, netns, &which->watch) == 0;
     which->named = event;
 }
 
 static void drop_watch(struct watched *which)
 {
-    monitor_unwatch(loop, &which->watch);
+    reach_monitor_unwatch(loop, &which->watch);
     which->exists = false;
     if (atomic_load(&which->counted.references) == 1)
-        questions_release(which->watch.questions);
+        reach_questions_release(which->watch.questions);
     which->watch.questions = NULL;
 }
 
@@ -199,11 +199,11 @@ static void change_watch(void)
     } else if (!which->watch.can_share && simulated_draw(2) == 0) {
         struct questions *questions = draw_questions(0);
 
-        monitor_set_questions(loop, &which->watch, questions);
-        questions_release(questions);
+        reach_monitor_set_questions(loop, &which->watch, questions);
+        reach_questions_release(questions);
         which->named = ++event;
     } else if (simulated_draw(4) == 0) {
-        monitor_evaluate_again(loop, &which->watch);
+        reach_monitor_evaluate_again(loop, &which->watch);
         which->named = ++event;
     } else if (atomic_load(&which->counted.references) == 1) {
         drop_watch(which);
@@ -214,14 +214,14 @@ static void change_watch(void)
 
 static bool route_names(const struct watched *which, const struct route *route)
 {
-    const struct address_prefix prefix = route_prefix(route);
+    const struct address_prefix prefix = reach_route_prefix(route);
     const struct questions *questions = which->watch.questions;
 
     for (size_t i = 0; i < questions->count; i++)
-        if (address_in_prefix(&questions->items[i].destination, &prefix.address, prefix.length) ||
-            address_in_prefix(&questions->items[i].local, &prefix.address, prefix.length))
+        if (reach_address_in_prefix(&questions->items[i].destination, &prefix.address, prefix.length) ||
+            reach_address_in_prefix(&questions->items[i].local, &prefix.address, prefix.length))
             return true;
-    return address_in_prefix(&which->path.outer, &prefix.address, prefix.length);
+    return reach_address_in_prefix(&which->path.outer, &prefix.address, prefix.length);
 }
 
 static bool names(const struct watched *which, const struct message *message)
@@ -235,7 +235,7 @@ static bool names(const struct watched *which, const struct message *message)
         return which->path.index == message->address.index;
     case MESSAGE_NEIGHBOUR:
         return which->path.index == message->neighbour.index && (message->neighbour.state & NUD_FAILED) != 0 &&
-               address_equal(&which->path.gateway, &message->neighbour.address);
+               reach_address_equal(&which->path.gateway, &message->neighbour.address);
     default:
         return message->kind == MESSAGE_RULE;
     }
@@ -271,7 +271,8 @@ static bool is_taken(const struct simulated_route *new)
         const struct simulated_route *route = &after.routes[i];
 
         if (route->exists && route->table == new->table &&
-            route->prefix.length == new->prefix.length &&address_equal(&route->prefix.address, &new->prefix.address))
+            route->prefix.length ==
+                new->prefix.length &&reach_address_equal(&route->prefix.address, &new->prefix.address))
             return true;
     }
     return false;
@@ -291,7 +292,7 @@ static struct simulated_route draw_route(void)
                                      .end = NEVER };
 
     route.prefix.length = is_ipv6 && length > 0 ? 96 + length : length;
-    route.prefix.address = address_truncate(&address, route.prefix.length);
+    route.prefix.address = reach_address_truncate(&address, route.prefix.length);
     if (route.kind != KIND_ROUTE)
         return route;
     if (simulated_draw(2) == 0)
@@ -416,7 +417,7 @@ static void change_neighbour(void)
     *failed = !*failed;
     message.neighbour.state = *failed ? NUD_FAILED : NUD_REACHABLE;
     if ((simulated_send(&message) &&
-         next_hops_find(hops, message.neighbour.index, &message.neighbour.address) != NULL) ||
+         reach_next_hops_find(hops, message.neighbour.index, &message.neighbour.address) != NULL) ||
         *failed)
         return;
     message = link_message(draw_link());
@@ -599,7 +600,7 @@ static void settle(void)
     if (cost > 0)
         simulated_advance(100000 * SECOND); /* what sweeps have taken is saved again */
     perform();
-    for (unsigned i = 0; i < 100 && answers_are_stale(&watched[0].watch.monitor->answers, true); i++)
+    for (unsigned i = 0; i < 100 && reach_answers_are_stale(&watched[0].watch.monitor->answers, true); i++)
         advance_and_perform(source()->timer.deadline);
     end = simulated.clock + 12 * SECOND;
     for (unsigned i = 0; source()->timer.deadline < end || has_just_ended(); i++) {
@@ -700,10 +701,10 @@ TEST(each_watch_has_the_path_that_the_kernel_gives_it)
     const unsigned seed = number_of("TEST_SEED"), wanted = number_of("TEST_WORLDS");
     const unsigned worlds = wanted > 0 ? wanted : unit_is_under(NULL) ? WORLDS / 10 : WORLDS;
 
-    assert_int_equal(netns_current(&netns), 0);
+    assert_int_equal(reach_netns_current(&netns), 0);
     print_message("Seeds %u to %u\n", seed > 0 ? seed : 1, seed > 0 ? seed : worlds);
     for (world = seed > 0 ? seed : 1; world <= (seed > 0 ? seed : worlds); world++)
         play();
     print_message("%u paths were copied\n", copies);
-    netns_release(netns);
+    reach_netns_release(netns);
 }

@@ -38,7 +38,7 @@ static const struct path_watch_type type, network_type = { .evaluate = evaluate_
 
 static void begin(void)
 {
-    answers_init(&answers);
+    reach_answers_init(&answers);
     path = (struct path){ .index = 1 };
     length = LENGTH_NONE;
     no_memory = false;
@@ -50,10 +50,10 @@ static void end(void)
     assert_int_equal(answers.count, 0);
     assert_int_equal(answers.every_route, 0);
     assert_null(answers.keys.root);
-    heap_set(&answers.timers, &answers.look, NEVER);
-    assert_null(heap_first(&answers.timers));
+    reach_heap_set(&answers.timers, &answers.look, NEVER);
+    assert_null(reach_heap_first(&answers.timers));
     assert_true(list_is_empty(&answers.due) && list_is_empty(&answers.failed));
-    assert_false(answers_are_stale(&answers, true));
+    assert_false(reach_answers_are_stale(&answers, true));
 }
 
 UNIT(.setup = begin, .teardown = end)
@@ -64,9 +64,9 @@ static unsigned answer(bool sweeps)
     struct path_watch *watch;
     unsigned count = 0;
 
-    while (answers_prepare(&answers, sweeps, 1) > 0) {
-        watch = answers_begin(&answers, sweeps);
-        assert_true(answers_end(&answers, watch, &path, length));
+    while (reach_answers_prepare(&answers, sweeps, 1) > 0) {
+        watch = reach_answers_begin(&answers, sweeps);
+        assert_true(reach_answers_end(&answers, watch, &path, length));
         count++;
     }
     return count;
@@ -74,7 +74,7 @@ static unsigned answer(bool sweeps)
 
 static struct questions *questions_of(const struct question *items, size_t count)
 {
-    struct questions *questions = questions_create(items, count, kSCNetworkReachabilityReasonNone);
+    struct questions *questions = reach_questions_create(items, count, kSCNetworkReachabilityReasonNone);
 
     assert_non_null(questions);
     return questions;
@@ -83,9 +83,9 @@ static struct questions *questions_of(const struct question *items, size_t count
 static void add_items(struct path_watch *watch, const struct question *items, size_t count)
 {
     *watch = (struct path_watch){ .type = &type, .questions = questions_of(items, count) };
-    answers_add(&answers, watch);
+    reach_answers_add(&answers, watch);
     answer(false);
-    heap_set(&answers.timers, &watch->timer, NEVER); /* of the first answer */
+    reach_heap_set(&answers.timers, &watch->timer, NEVER); /* of the first answer */
 }
 
 static void add(struct path_watch *watch, const char *address)
@@ -100,8 +100,8 @@ static void add_pair(struct path_watch *watch, const char *destination, const ch
 
 static void drop(struct path_watch *watch)
 {
-    answers_remove(&answers, watch);
-    questions_release(watch->questions);
+    reach_answers_remove(&answers, watch);
+    reach_questions_release(watch->questions);
 }
 
 static struct route message(uint32_t table, const char *address, uint8_t prefix_length)
@@ -117,7 +117,7 @@ static struct route message(uint32_t table, const char *address, uint8_t prefix_
 static unsigned note_route(const char *address, uint8_t prefix_length)
 {
     const struct route route = message(RT_TABLE_MAIN, address, prefix_length);
-    const bool found = answers_mark_route(&answers, &route);
+    const bool found = reach_answers_mark_route(&answers, &route);
     const unsigned count = answer(false);
 
     assert_true(found || count == 0);
@@ -219,10 +219,10 @@ TEST(other_questions_depend_on_their_own_addresses)
 
     add_items(&watch, items, 2);
     struct questions *before = watch.questions;
-    watch.questions = questions_create(&(struct question){ .destination = make("203.0.113.1") }, 1,
-                                       kSCNetworkReachabilityReasonNone);
-    answers_set_questions(&answers, &watch);
-    questions_release(before);
+    watch.questions = reach_questions_create(&(struct question){ .destination = make("203.0.113.1") }, 1,
+                                             kSCNetworkReachabilityReasonNone);
+    reach_answers_set_questions(&answers, &watch);
+    reach_questions_release(before);
     assert_int_equal(answer(false), 1);
     assert_int_equal(note_route("192.0.2.0", 24), 0);
     assert_int_equal(note_route("203.0.113.0", 24), 1);
@@ -238,14 +238,14 @@ TEST(without_memory_for_its_addresses_a_watch_depends_on_any_route)
     no_memory = true;
     pair = (struct path_watch){ .type = &type };
     no_memory = false;
-    pair.questions = questions_create(
+    pair.questions = reach_questions_create(
         &(struct question){ .destination = make("192.0.2.1"), .local = make("192.0.2.9") }, 1,
         kSCNetworkReachabilityReasonNone);
     no_memory = true;
-    answers_add(&answers, &pair);
+    reach_answers_add(&answers, &pair);
     assert_int_equal(answer(false), 1);
     assert_int_equal(note_route("198.51.100.0", 24), 1);
-    assert_int_equal(answers_length(&answers, &pair), LENGTH_NONE); /* no message would forget it */
+    assert_int_equal(reach_answers_length(&answers, &pair), LENGTH_NONE); /* no message would forget it */
     no_memory = false;
     assert_int_equal(note_route("198.51.100.0", 24), 1);
     assert_int_equal(note_route("198.51.100.0", 24), 0);
@@ -274,7 +274,7 @@ TEST(the_filter_must_be_opened_for_new_addresses_only)
 
 static unsigned note_link(uint32_t index)
 {
-    answers_mark_link(&answers, index);
+    reach_answers_mark_link(&answers, index);
     return answer(false);
 }
 
@@ -323,15 +323,15 @@ TEST(the_answers_of_200_links_are_found)
         add(&watches[i], "192.0.2.1");
     }
     for (uint32_t i = 0; i < 200; i++) {
-        answers_mark_link(&answers, 1 + i);
-        answers_mark_link(&answers, 1 + i);
-        assert_true(answers_prepare(&answers, false, 8) >= 1);
+        reach_answers_mark_link(&answers, 1 + i);
+        reach_answers_mark_link(&answers, 1 + i);
+        assert_true(reach_answers_prepare(&answers, false, 8) >= 1);
         bool found = false;
-        for (struct path_watch *watch; answers_prepare(&answers, false, 1) > 0;) {
-            watch = answers_begin(&answers, true);
+        for (struct path_watch *watch; reach_answers_prepare(&answers, false, 1) > 0;) {
+            watch = reach_answers_begin(&answers, true);
             path.index = 1 + (uint32_t)(watch - watches);
             found = found || watch == &watches[i];
-            assert_true(answers_end(&answers, watch, &path, length));
+            assert_true(reach_answers_end(&answers, watch, &path, length));
         }
         assert_true(found);
     }
@@ -345,15 +345,15 @@ TEST(a_neighbour_affects_the_watch_of_its_address_if_the_path_has_a_gateway)
     struct path_watch watch;
 
     add(&watch, "2001:db8::1");
-    answers_mark_neighbour(&answers, &address);
+    reach_answers_mark_neighbour(&answers, &address);
     assert_int_equal(answer(false), 0);
     path.gateway = make("fe80::1");
     length = 0;
-    answers_mark(&answers, &watch);
+    reach_answers_mark(&answers, &watch);
     assert_int_equal(answer(false), 1);
-    assert_int_equal(answers_length(&answers, &watch), 0);
-    answers_mark_neighbour(&answers, &address);
-    assert_int_equal(answers_length(&answers, &watch), LENGTH_NONE);
+    assert_int_equal(reach_answers_length(&answers, &watch), 0);
+    reach_answers_mark_neighbour(&answers, &address);
+    assert_int_equal(reach_answers_length(&answers, &watch), LENGTH_NONE);
     assert_int_equal(answer(false), 1);
     drop(&watch);
 }
@@ -365,15 +365,15 @@ TEST(what_is_marked_during_its_query_is_queried_again)
     struct path_watch watch;
 
     add(&watch, "192.0.2.1");
-    answers_mark(&answers, &watch);
+    reach_answers_mark(&answers, &watch);
     for (int i = 0; i < 2; i++) {
         const struct route route = message(RT_TABLE_MAIN, "192.0.2.0", 24);
 
-        assert_ptr_equal(answers_begin(&answers, true), &watch);
+        assert_ptr_equal(reach_answers_begin(&answers, true), &watch);
         if (i == 0)
-            assert_true(answers_mark_route(&answers, &route));
-        assert_true(answers_end(&answers, &watch, &path, 0));
-        assert_int_equal(answers_length(&answers, &watch), i == 0 ? LENGTH_NONE : 0);
+            assert_true(reach_answers_mark_route(&answers, &route));
+        assert_true(reach_answers_end(&answers, &watch, &path, 0));
+        assert_int_equal(reach_answers_length(&answers, &watch), i == 0 ? LENGTH_NONE : 0);
     }
     assert_int_equal(answer(false), 0);
     drop(&watch);
@@ -385,10 +385,10 @@ TEST(a_list_that_is_marked_during_a_query_makes_its_answer_stale)
 
     add(&watch, "192.0.2.1");
     add(&other, "192.0.2.2");
-    answers_mark(&answers, &watch);
-    assert_ptr_equal(answers_begin(&answers, true), &watch);
-    answers_mark_link(&answers, 1);
-    assert_true(answers_end(&answers, &watch, &path, 0));
+    reach_answers_mark(&answers, &watch);
+    assert_ptr_equal(reach_answers_begin(&answers, true), &watch);
+    reach_answers_mark_link(&answers, 1);
+    assert_true(reach_answers_end(&answers, &watch, &path, 0));
     assert_int_equal(answer(false), 2);
     drop(&watch);
     drop(&other);
@@ -399,10 +399,10 @@ TEST(an_answer_does_not_count_if_the_watch_is_removed_meanwhile)
     struct path_watch watch;
 
     add(&watch, "192.0.2.1");
-    answers_mark(&answers, &watch);
-    assert_ptr_equal(answers_begin(&answers, true), &watch);
+    reach_answers_mark(&answers, &watch);
+    assert_ptr_equal(reach_answers_begin(&answers, true), &watch);
     drop(&watch);
-    assert_false(answers_end(&answers, &watch, &path, 0));
+    assert_false(reach_answers_end(&answers, &watch, &path, 0));
 }
 
 TEST(a_watch_that_is_due_keeps_its_place)
@@ -412,11 +412,11 @@ TEST(a_watch_that_is_due_keeps_its_place)
     for (size_t i = 0; i < 3; i++)
         add(&watches[i], "192.0.2.1");
     for (size_t i = 0; i < 3; i++)
-        answers_mark(&answers, &watches[i]);
-    answers_mark(&answers, &watches[0]);
+        reach_answers_mark(&answers, &watches[i]);
+    reach_answers_mark(&answers, &watches[0]);
     for (size_t i = 0; i < 3; i++) {
-        assert_ptr_equal(answers_begin(&answers, true), &watches[i]);
-        assert_true(answers_end(&answers, &watches[i], &path, 0));
+        assert_ptr_equal(reach_answers_begin(&answers, true), &watches[i]);
+        assert_true(reach_answers_end(&answers, &watches[i], &path, 0));
     }
     for (size_t i = 0; i < 3; i++)
         drop(&watches[i]);
@@ -427,13 +427,13 @@ TEST(a_failed_query_is_repeated_after_a_pause)
     struct path_watch watch;
 
     add(&watch, "192.0.2.1");
-    answers_mark(&answers, &watch);
-    assert_ptr_equal(answers_begin(&answers, true), &watch);
-    assert_true(answers_end(&answers, &watch, NULL, 0));
+    reach_answers_mark(&answers, &watch);
+    assert_ptr_equal(reach_answers_begin(&answers, true), &watch);
+    assert_true(reach_answers_end(&answers, &watch, NULL, 0));
     assert_int_equal(answer(true), 0);
-    answers_retry(&answers);
+    reach_answers_retry(&answers);
     assert_int_equal(answer(false), 1);
-    answers_retry(&answers);
+    reach_answers_retry(&answers);
     assert_int_equal(answer(false), 0);
     drop(&watch);
 }
@@ -459,11 +459,11 @@ TEST(a_message_about_a_longer_prefix_or_another_table_forgets_the_length)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct route route = message(rows[i].table, rows[i].address, rows[i].length);
 
-        answers_mark(&answers, &watch);
+        reach_answers_mark(&answers, &watch);
         assert_int_equal(answer(false), 1);
-        assert_int_equal(answers_length(&answers, &watch), 24);
-        (void)answers_mark_route(&answers, &route);
-        if (answers_length(&answers, &watch) != (rows[i].forgets ? LENGTH_NONE : 24))
+        assert_int_equal(reach_answers_length(&answers, &watch), 24);
+        (void)reach_answers_mark_route(&answers, &route);
+        if (reach_answers_length(&answers, &watch) != (rows[i].forgets ? LENGTH_NONE : 24))
             fail_msg("%s/%u", rows[i].address, rows[i].length);
     }
     answer(false);
@@ -477,15 +477,15 @@ TEST(what_can_bring_a_longer_route_breaks_the_lengths_of_a_family)
     length = 0;
     add(&ipv4, "192.0.2.1");
     add(&ipv6, "2001:db8::1");
-    answers_break(&answers, ANSWERS_IPV6);
-    assert_int_equal(answers_length(&answers, &ipv4), 0);
-    assert_int_equal(answers_length(&answers, &ipv6), LENGTH_NONE);
-    answers_mark(&answers, &ipv6);
+    reach_answers_break(&answers, ANSWERS_IPV6);
+    assert_int_equal(reach_answers_length(&answers, &ipv4), 0);
+    assert_int_equal(reach_answers_length(&answers, &ipv6), LENGTH_NONE);
+    reach_answers_mark(&answers, &ipv6);
     assert_int_equal(answer(false), 1);
-    assert_int_equal(answers_length(&answers, &ipv6), 0);
-    answers_mark_all(&answers);
-    assert_int_equal(answers_length(&answers, &ipv4), LENGTH_NONE);
-    assert_int_equal(answers_length(&answers, &ipv6), LENGTH_NONE);
+    assert_int_equal(reach_answers_length(&answers, &ipv6), 0);
+    reach_answers_mark_all(&answers);
+    assert_int_equal(reach_answers_length(&answers, &ipv4), LENGTH_NONE);
+    assert_int_equal(reach_answers_length(&answers, &ipv6), LENGTH_NONE);
     assert_int_equal(answer(false), 2);
     drop(&ipv4);
     drop(&ipv6);
@@ -496,11 +496,11 @@ TEST(what_breaks_lengths_during_a_query_breaks_that_of_its_answer)
     struct path_watch watch;
 
     add(&watch, "192.0.2.1");
-    answers_mark(&answers, &watch);
-    assert_ptr_equal(answers_begin(&answers, true), &watch);
-    answers_break(&answers, ANSWERS_IPV4);
-    assert_true(answers_end(&answers, &watch, &path, 0));
-    assert_int_equal(answers_length(&answers, &watch), LENGTH_NONE);
+    reach_answers_mark(&answers, &watch);
+    assert_ptr_equal(reach_answers_begin(&answers, true), &watch);
+    reach_answers_break(&answers, ANSWERS_IPV4);
+    assert_true(reach_answers_end(&answers, &watch, &path, 0));
+    assert_int_equal(reach_answers_length(&answers, &watch), LENGTH_NONE);
     drop(&watch);
 }
 
@@ -510,9 +510,9 @@ TEST(other_questions_have_no_length)
 
     length = 0;
     add_pair(&watch, "192.0.2.1", "192.0.2.9");
-    assert_int_equal(answers_length(&answers, &watch), 0);
-    answers_set_questions(&answers, &watch);
-    assert_int_equal(answers_length(&answers, &watch), LENGTH_NONE);
+    assert_int_equal(reach_answers_length(&answers, &watch), 0);
+    reach_answers_set_questions(&answers, &watch);
+    assert_int_equal(reach_answers_length(&answers, &watch), LENGTH_NONE);
     answer(false);
     drop(&watch);
 }
@@ -523,9 +523,9 @@ static void add_network(struct path_watch *network)
 {
     *network = (struct path_watch){ .type = &network_type };
     network->questions = questions_of(&(struct question){ .family = AF_UNSPEC }, 1);
-    answers_add(&answers, network);
+    reach_answers_add(&answers, network);
     answer(false);
-    heap_set(&answers.timers, &network->timer, NEVER);
+    reach_heap_set(&answers.timers, &network->timer, NEVER);
 }
 
 TEST(a_sweep_makes_all_stale_perhaps_and_network_watches_for_sure)
@@ -534,12 +534,12 @@ TEST(a_sweep_makes_all_stale_perhaps_and_network_watches_for_sure)
 
     add(&watch, "192.0.2.1");
     add_network(&network);
-    answers_sweep(&answers);
+    reach_answers_sweep(&answers);
     assert_int_equal(answer(false), 1);
-    assert_true(answers_are_stale(&answers, true));
+    assert_true(reach_answers_are_stale(&answers, true));
     assert_int_equal(answer(true), 2);
-    assert_false(answers_are_stale(&answers, true));
-    heap_set(&answers.timers, &network.timer, NEVER);
+    assert_false(reach_answers_are_stale(&answers, true));
+    reach_heap_set(&answers.timers, &network.timer, NEVER);
     drop(&watch);
     drop(&network);
 }
@@ -547,9 +547,9 @@ TEST(a_sweep_makes_all_stale_perhaps_and_network_watches_for_sure)
 /* Returns whether the next query of a network watch is whole, and answers it. */
 static bool next_is_whole(bool sweeps)
 {
-    assert_int_equal(answers_prepare(&answers, sweeps, 1), 1);
-    struct path_watch *watch = answers_begin(&answers, sweeps);
-    assert_true(answers_end(&answers, watch, &path, LENGTH_NONE));
+    assert_int_equal(reach_answers_prepare(&answers, sweeps, 1), 1);
+    struct path_watch *watch = reach_answers_begin(&answers, sweeps);
+    assert_true(reach_answers_end(&answers, watch, &path, LENGTH_NONE));
     return answers.is_whole;
 }
 
@@ -558,11 +558,11 @@ TEST(a_network_is_queried_whole_once_in_a_sweep)
     struct path_watch network;
 
     add_network(&network);
-    answers_mark_link(&answers, path.index);
-    answers_sweep(&answers);
+    reach_answers_mark_link(&answers, path.index);
+    reach_answers_sweep(&answers);
     assert_false(next_is_whole(false));
     assert_true(next_is_whole(true));
-    assert_false(answers_are_stale(&answers, true));
+    assert_false(reach_answers_are_stale(&answers, true));
     drop(&network);
 }
 
@@ -572,13 +572,13 @@ TEST(a_network_is_queried_whole_at_once_after_what_names_no_link)
     struct path_watch network;
 
     add_network(&network);
-    assert_true(answers_mark_route(&answers, &route));
+    assert_true(reach_answers_mark_route(&answers, &route));
     assert_true(next_is_whole(false));
-    answers_mark_all(&answers);
+    reach_answers_mark_all(&answers);
     assert_true(next_is_whole(false));
-    answers_mark(&answers, &network);
+    reach_answers_mark(&answers, &network);
     assert_true(next_is_whole(false));
-    answers_sweep(&answers);
+    reach_answers_sweep(&answers);
     assert_false(next_is_whole(false));
     drop(&network);
 }
@@ -588,10 +588,10 @@ TEST(a_network_that_is_marked_during_a_whole_query_is_queried_whole_again)
     struct path_watch network;
 
     add_network(&network);
-    answers_mark(&answers, &network);
-    assert_ptr_equal(answers_begin(&answers, false), &network);
-    answers_mark(&answers, &network);
-    assert_true(answers_end(&answers, &network, &path, LENGTH_NONE));
+    reach_answers_mark(&answers, &network);
+    assert_ptr_equal(reach_answers_begin(&answers, false), &network);
+    reach_answers_mark(&answers, &network);
+    assert_true(reach_answers_end(&answers, &network, &path, LENGTH_NONE));
     assert_true(next_is_whole(false));
     drop(&network);
 }
@@ -601,13 +601,13 @@ TEST(messages_do_not_put_off_the_whole_query_for_the_network)
     struct path_watch network, watch;
 
     add_network(&network);
-    answers_mark_link(&answers, 7); /* time goes on */
+    reach_answers_mark_link(&answers, 7); /* time goes on */
     add(&watch, "192.0.2.1");
-    answers_sweep(&answers);
+    reach_answers_sweep(&answers);
     assert_false(next_is_whole(false)); /* it is the newest answer now */
-    assert_int_equal(answers_prepare(&answers, true, 1), 1);
-    assert_ptr_equal(answers_begin(&answers, true), &network);
-    assert_true(answers_end(&answers, &network, &path, LENGTH_NONE));
+    assert_int_equal(reach_answers_prepare(&answers, true, 1), 1);
+    assert_ptr_equal(reach_answers_begin(&answers, true), &network);
+    assert_true(reach_answers_end(&answers, &network, &path, LENGTH_NONE));
     drop(&watch);
     drop(&network);
 }
@@ -619,14 +619,14 @@ TEST(what_a_query_for_the_network_left_out_stays_a_dependency)
 
     add_network(&network);
     path.dependencies.any_route = true;
-    answers_mark(&answers, &network);
+    reach_answers_mark(&answers, &network);
     assert_true(next_is_whole(false));
     path.dependencies.any_route = false;
-    answers_sweep(&answers);
+    reach_answers_sweep(&answers);
     assert_false(next_is_whole(false));
-    assert_true(answers_mark_route(&answers, &route));
+    assert_true(reach_answers_mark_route(&answers, &route));
     assert_true(next_is_whole(false));
-    assert_false(answers_mark_route(&answers, &route));
+    assert_false(reach_answers_mark_route(&answers, &route));
     drop(&network);
 }
 
@@ -636,7 +636,7 @@ TEST(what_was_queried_after_a_sweep_began_is_not_queried_again)
 
     add(&watch, "192.0.2.1");
     add(&other, "198.51.100.1");
-    answers_sweep(&answers);
+    reach_answers_sweep(&answers);
     assert_int_equal(note_route("192.0.2.0", 24), 1);
     assert_int_equal(answer(true), 1);
     drop(&watch);
@@ -651,16 +651,16 @@ TEST(the_oldest_answers_are_swept_first)
     for (size_t i = 0; i < 4; i++) {
         path.index = links[i];
         add(&watches[i], "192.0.2.1");
-        answers_break(&answers, ANSWERS_IPV6); /* time goes on */
+        reach_answers_break(&answers, ANSWERS_IPV6); /* time goes on */
     }
-    answers_sweep(&answers);
-    assert_int_equal(answers_prepare(&answers, true, 1), 1);
-    assert_ptr_equal(answers_begin(&answers, true), &watches[0]);
-    assert_true(answers_end(&answers, &watches[0], &path, 0));
-    answers_sweep(&answers);
-    assert_int_equal(answers_prepare(&answers, true, 1), 1);
-    assert_ptr_equal(answers_begin(&answers, true), &watches[1]);
-    assert_true(answers_end(&answers, &watches[1], &path, 0));
+    reach_answers_sweep(&answers);
+    assert_int_equal(reach_answers_prepare(&answers, true, 1), 1);
+    assert_ptr_equal(reach_answers_begin(&answers, true), &watches[0]);
+    assert_true(reach_answers_end(&answers, &watches[0], &path, 0));
+    reach_answers_sweep(&answers);
+    assert_int_equal(reach_answers_prepare(&answers, true, 1), 1);
+    assert_ptr_equal(reach_answers_begin(&answers, true), &watches[1]);
+    assert_true(reach_answers_end(&answers, &watches[1], &path, 0));
     answer(true);
     for (size_t i = 0; i < 4; i++)
         drop(&watches[i]);
@@ -673,7 +673,7 @@ static int64_t end_after(struct path_watch *watch, uint32_t ticks, uint32_t rech
 {
     path.dependencies.expires = ticks;
     path.dependencies.recheck = recheck;
-    answers_mark(&answers, watch);
+    reach_answers_mark(&answers, watch);
     assert_int_equal(answer(false), 1);
     path.dependencies = (struct dependencies){ 0 };
     return watch->timer.deadline == NEVER ? NEVER : watch->timer.deadline - now_is;
@@ -682,7 +682,7 @@ static int64_t end_after(struct path_watch *watch, uint32_t ticks, uint32_t rech
 static void expect_marked_at(int64_t time, unsigned marked)
 {
     now_is = time;
-    answers_mark_ended(&answers, now_is);
+    reach_answers_mark_ended(&answers, now_is);
     assert_int_equal(answer(false), marked);
 }
 
@@ -734,7 +734,7 @@ TEST(an_end_that_is_gone_is_looked_at_once_more)
     now_is += TICK;
     assert_in_range(end_after(&watch, 0, 0), 1, 4 * TICK);
     now_is += 5 * TICK;
-    answers_mark_ended(&answers, now_is);
+    reach_answers_mark_ended(&answers, now_is);
     assert_true(end_after(&watch, 0, 0) == NEVER);
     drop(&watch);
 }
@@ -749,8 +749,8 @@ static unsigned count_sweeps(void)
     for (; answers.look.deadline != NEVER; count++) {
         assert_in_range(answers.look.deadline - now_is, 4 * SECOND, 5 * SECOND);
         now_is = answers.look.deadline;
-        answers_mark_ended(&answers, now_is);
-        if (answers_are_stale(&answers, true) && answer(true) == 0)
+        reach_answers_mark_ended(&answers, now_is);
+        if (reach_answers_are_stale(&answers, true) && answer(true) == 0)
             break;
     }
     return count;
@@ -775,21 +775,21 @@ static void note_other_route(struct path_watch *watch)
 
 static void break_ipv6(struct path_watch *watch)
 {
-    answers_break(&answers, ANSWERS_IPV6);
-    answers_mark(&answers, watch);
+    reach_answers_break(&answers, ANSWERS_IPV6);
+    reach_answers_mark(&answers, watch);
     assert_int_equal(answer(false), 1);
 }
 
 static void break_ipv4(struct path_watch *watch)
 {
-    answers_break(&answers, ANSWERS_IPV4);
-    answers_mark(&answers, watch);
+    reach_answers_break(&answers, ANSWERS_IPV4);
+    reach_answers_mark(&answers, watch);
     assert_int_equal(answer(false), 1);
 }
 
 static void ask_anew(struct path_watch *watch)
 {
-    answers_set_questions(&answers, watch);
+    reach_answers_set_questions(&answers, watch);
     assert_int_equal(answer(false), 1);
 }
 
@@ -850,10 +850,10 @@ TEST(a_route_that_returns_can_be_longer)
 
     length = 0;
     add(&watch, "2001:db8::1");
-    assert_int_equal(answers_length(&answers, &watch), 0);
+    assert_int_equal(reach_answers_length(&answers, &watch), 0);
     now_is = answers.look.deadline;
-    answers_mark_ended(&answers, now_is);
-    assert_int_equal(answers_length(&answers, &watch), LENGTH_NONE);
+    reach_answers_mark_ended(&answers, now_is);
+    assert_int_equal(reach_answers_length(&answers, &watch), LENGTH_NONE);
     answer(true);
     drop(&watch);
 }
@@ -863,8 +863,8 @@ TEST(among_ipv4_answers_no_route_returns)
     struct path_watch watch;
 
     add(&watch, "192.0.2.1");
-    answers_break(&answers, ANSWERS_IPV6);
-    answers_mark(&answers, &watch);
+    reach_answers_break(&answers, ANSWERS_IPV6);
+    reach_answers_mark(&answers, &watch);
     assert_int_equal(answer(false), 1);
     assert_true(answers.look.deadline == NEVER);
     drop(&watch);
@@ -881,7 +881,7 @@ TEST(the_first_ipv6_answer_is_looked_at_once_more)
         const struct question question = { .destination = make(addresses[i]) };
         struct path_watch watch = { .type = &type, .questions = questions_of(&question, 1) };
 
-        answers_add(&answers, &watch);
+        reach_answers_add(&answers, &watch);
         assert_int_equal(answer(false), 1);
         assert_int_equal(watch.timer.deadline == NEVER ? 0 : watch.timer.deadline - now_is, i == 0 ? 0 : 5 * TICK);
         drop(&watch);
@@ -930,15 +930,15 @@ static void add_at_random(struct path_watch *watch)
 
 static bool route_has(const struct route *route, const struct address *address)
 {
-    const struct address_prefix prefix = route_prefix(route);
+    const struct address_prefix prefix = reach_route_prefix(route);
 
-    return address_in_prefix(address, &prefix.address, prefix.length);
+    return reach_address_in_prefix(address, &prefix.address, prefix.length);
 }
 
 static bool route_has_default_path(const struct route *route)
 {
     for (size_t i = 0; i < DEFAULT_PATH_SAMPLES; i++)
-        if (route_has(route, default_path_sample(i)))
+        if (route_has(route, reach_default_path_sample(i)))
             return true;
     return false;
 }
@@ -970,14 +970,14 @@ static void expect_marks(struct path_watch *watches, const bool *exists)
 
     route.family = route.destination.family;
     route.prefix_length = (uint8_t)((unsigned)random() % ((unsigned)address_length(&route.destination) * 8 + 1));
-    (void)answers_mark_route(&answers, &route);
-    while (answers_prepare(&answers, false, 1) > 0) {
-        struct path_watch *watch = answers_begin(&answers, true);
+    (void)reach_answers_mark_route(&answers, &route);
+    while (reach_answers_prepare(&answers, false, 1) > 0) {
+        struct path_watch *watch = reach_answers_begin(&answers, true);
 
         queried[watch - watches] = true;
         path.dependencies.outer = outer_of(watch);
         path.dependencies.any_route = watch->every_route;
-        assert_true(answers_end(&answers, watch, &path, 0));
+        assert_true(reach_answers_end(&answers, watch, &path, 0));
     }
     for (size_t i = 0; i < WATCHES; i++)
         if (exists[i] && is_affected(&route, &watches[i]))

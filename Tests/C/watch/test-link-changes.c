@@ -15,12 +15,12 @@ enum { TARGETS = 200, FEW = 2 * FEW_QUERIES, MANY = 20 * TARGETS };
 static unsigned queries;
 static void (*at_query)(void); /* NULL: nothing */
 
-WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+WRAP(int, reach_rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     queries++;
     if (at_query != NULL)
         at_query();
-    return __real_rtnetlink_query(rtnetlink, request, ret);
+    return __real_reach_rtnetlink_query(rtnetlink, request, ret);
 }
 
 static void begin(void)

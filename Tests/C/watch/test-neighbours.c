@@ -228,9 +228,9 @@ TEST_EACH(the_first_of_equal_gateways_responds, family_rows)
 static unsigned ipv6_queries;
 static bool fails_after_query; /* the gateway over "a", just after the kernel has chosen it */
 
-WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+WRAP(int, reach_rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
-    const int error = __real_rtnetlink_query(rtnetlink, request, ret);
+    const int error = __real_reach_rtnetlink_query(rtnetlink, request, ret);
 
     ipv6_queries += request->destination.family == AF_INET6;
     if (fails_after_query && error == 0 && ret->has_gateway) {

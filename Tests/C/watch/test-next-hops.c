@@ -18,14 +18,14 @@ WRAP(void *, calloc, size_t count, size_t size)
 
 static void begin(void)
 {
-    next_hops_init(&hops);
+    reach_next_hops_init(&hops);
     no_memory = false;
 }
 
 static void end(void)
 {
     assert_true(list_is_empty(&hops.used));
-    next_hops_clear(&hops);
+    reach_next_hops_clear(&hops);
     assert_null(hops.tree.root);
 }
 
@@ -36,13 +36,13 @@ static struct next_hop *use(struct path_watch *watch, const char *text, uint32_t
 {
     const struct address address = make(text);
 
-    assert_int_equal(next_hops_use(&hops, watch, index, &address, reports), 0);
+    assert_int_equal(reach_next_hops_use(&hops, watch, index, &address, reports), 0);
     return watch->hop;
 }
 
 static void leave(struct path_watch *watch)
 {
-    assert_int_equal(next_hops_use(&hops, watch, 0, NULL, false), 0);
+    assert_int_equal(reach_next_hops_use(&hops, watch, 0, NULL, false), 0);
     assert_null(watch->hop);
 }
 
@@ -50,14 +50,14 @@ static bool counts(const char *text, uint32_t index, uint16_t state)
 {
     const struct message_neighbour neighbour = { .index = index, .address = make(text), .state = state };
 
-    return next_hops_note(&hops, &neighbour) != NULL;
+    return reach_next_hops_note(&hops, &neighbour) != NULL;
 }
 
 static struct next_hop *find(const char *text, uint32_t index)
 {
     const struct address address = make(text);
 
-    return next_hops_find(&hops, index, &address);
+    return reach_next_hops_find(&hops, index, &address);
 }
 
 /* Whether all messages about the first hop pass the filter. */
@@ -65,7 +65,7 @@ static bool passes_every(void)
 {
     struct route_filter_gateway items[ROUTE_FILTER_GATEWAYS];
 
-    assert_in_range(next_hops_list(&hops, items), 1, ROUTE_FILTER_GATEWAYS);
+    assert_in_range(reach_next_hops_list(&hops, items), 1, ROUTE_FILTER_GATEWAYS);
     return items[0].every;
 }
 
@@ -130,10 +130,10 @@ TEST(after_lost_messages_the_next_one_counts)
 
     use(&watch, "fe80::1", 3, true);
     (void)counts("fe80::1", 3, NUD_REACHABLE);
-    next_hops_set(&hops, watch.hop, NUD_REACHABLE);
+    reach_next_hops_set(&hops, watch.hop, NUD_REACHABLE);
     assert_false(passes_every());
     version = hops.version;
-    next_hops_distrust(&hops);
+    reach_next_hops_distrust(&hops);
     assert_true(passes_every());
     assert_true(hops.version > version);
     assert_true(watch.hop->unread);
@@ -166,8 +166,8 @@ TEST_EACH(the_state_of_a_hop_follows_the_kernels, states)
     use(&watch, "fe80::1", 3, true);
     assert_true(watch.hop->unread);
     if (row->first != NUD_NONE)
-        next_hops_set(&hops, watch.hop, row->first);
-    next_hops_set(&hops, watch.hop, row->second);
+        reach_next_hops_set(&hops, watch.hop, row->first);
+    reach_next_hops_set(&hops, watch.hop, row->second);
     assert_int_equal(watch.hop->state, row->state);
     assert_false(watch.hop->unread);
     leave(&watch);
@@ -179,9 +179,9 @@ TEST(a_hop_that_has_failed_and_is_tried_again_has_failed)
     struct path_watch watch = { 0 };
 
     use(&watch, "fe80::1", 3, true);
-    next_hops_set(&hops, watch.hop, NUD_REACHABLE);
+    reach_next_hops_set(&hops, watch.hop, NUD_REACHABLE);
     assert_true(counts("fe80::1", 3, NUD_FAILED));
-    next_hops_set(&hops, watch.hop, NUD_INCOMPLETE);
+    reach_next_hops_set(&hops, watch.hop, NUD_INCOMPLETE);
     assert_int_equal(watch.hop->state, PATH_HOP_FAILED);
     leave(&watch);
 }
@@ -191,10 +191,10 @@ TEST(after_a_failure_all_messages_pass_for_those_that_report_it)
     struct path_watch watch = { 0 };
 
     use(&watch, "fe80::1", 3, true);
-    next_hops_set(&hops, watch.hop, NUD_FAILED);
-    next_hops_set(&hops, watch.hop, NUD_NONE);
+    reach_next_hops_set(&hops, watch.hop, NUD_FAILED);
+    reach_next_hops_set(&hops, watch.hop, NUD_NONE);
     assert_true(passes_every());
-    next_hops_set(&hops, watch.hop, NUD_REACHABLE);
+    reach_next_hops_set(&hops, watch.hop, NUD_REACHABLE);
     assert_false(passes_every());
     leave(&watch);
 }
@@ -204,7 +204,7 @@ TEST(a_message_makes_the_state_unread)
     struct path_watch watch = { 0 };
 
     use(&watch, "fe80::1", 3, true);
-    next_hops_set(&hops, watch.hop, NUD_REACHABLE);
+    reach_next_hops_set(&hops, watch.hop, NUD_REACHABLE);
     assert_true(counts("fe80::1", 3, NUD_FAILED));
     assert_true(watch.hop->unread);
     leave(&watch);
@@ -216,7 +216,7 @@ TEST(a_watch_that_reports_notes_that_it_has_left_a_failed_hop)
 
     use(&reporter, "fe80::1", 3, true);
     use(&other, "fe80::1", 3, false);
-    next_hops_set(&hops, reporter.hop, NUD_FAILED);
+    reach_next_hops_set(&hops, reporter.hop, NUD_FAILED);
     use(&reporter, "fe80::2", 3, true);
     use(&other, "fe80::2", 3, false);
     assert_true(reporter.has_left_failed);
@@ -233,7 +233,7 @@ TEST(the_filter_must_pass_more_for_the_first_reporter)
     unsigned long version;
 
     use(&other, "fe80::1", 3, false);
-    next_hops_set(&hops, other.hop, NUD_REACHABLE);
+    reach_next_hops_set(&hops, other.hop, NUD_REACHABLE);
     version = hops.version;
     use(&reporter, "fe80::1", 3, true);
     assert_true(hops.version > version);
@@ -271,14 +271,14 @@ TEST(a_hop_that_no_path_has_stays_for_a_while)
     const struct address held = make("fe80::2");
 
     use(&watch, "fe80::1", 3, false);
-    next_hops_hold(&hops, 3, &held);
+    reach_next_hops_hold(&hops, 3, &held);
     leave(&watch);
     assert_true(counts("fe80::1", 3, NUD_FAILED));
     for (uint32_t i = 1; i < UNUSED; i++) {
         use(&watch, "fe80::3", i, false);
         leave(&watch);
         if (i % 50 == 0)
-            next_hops_hold(&hops, 3, &held);
+            reach_next_hops_hold(&hops, 3, &held);
     }
     assert_null(find("fe80::1", 3)); /* there are others */
     assert_non_null(find("fe80::2", 3));
@@ -296,7 +296,7 @@ TEST(an_offered_hop_takes_no_other_ones_place)
         use(&watch, "fe80::3", i, false);
         leave(&watch);
     }
-    next_hops_offer(&hops, 3, &offered);
+    reach_next_hops_offer(&hops, 3, &offered);
     assert_null(find("fe80::9", 3));
     assert_non_null(find("fe80::3", 1));
 }
@@ -310,7 +310,7 @@ TEST(a_hop_that_a_path_has_stays)
     for (uint32_t i = 1; i <= 2 * UNUSED; i++) {
         use(&other, "fe80::2", i, false);
         leave(&other);
-        next_hops_hold(&hops, 3, &address);
+        reach_next_hops_hold(&hops, 3, &address);
     }
     assert_ptr_equal(find("fe80::1", 3), watch.hop);
     leave(&watch);
@@ -323,7 +323,7 @@ TEST(more_hops_than_the_filter_has_room_for_are_all_passed)
 
     for (uint32_t i = 0; i <= ROUTE_FILTER_GATEWAYS; i++)
         use(&watches[i], "fe80::1", 1 + i, false);
-    assert_int_equal(next_hops_list(&hops, items), ROUTE_FILTER_GATEWAYS + 1);
+    assert_int_equal(reach_next_hops_list(&hops, items), ROUTE_FILTER_GATEWAYS + 1);
     for (uint32_t i = 0; i <= ROUTE_FILTER_GATEWAYS; i++)
         leave(&watches[i]);
 }
@@ -335,9 +335,9 @@ TEST(without_memory_a_watch_keeps_its_hop)
     struct next_hop *hop = use(&watch, "fe80::1", 3, false);
 
     no_memory = true;
-    assert_int_equal(next_hops_use(&hops, &watch, 3, &other, false), ENOMEM);
+    assert_int_equal(reach_next_hops_use(&hops, &watch, 3, &other, false), ENOMEM);
     assert_ptr_equal(watch.hop, hop);
-    next_hops_hold(&hops, 3, &other);
+    reach_next_hops_hold(&hops, 3, &other);
     assert_null(find("fe80::2", 3));
     no_memory = false;
     leave(&watch);

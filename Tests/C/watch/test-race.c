@@ -153,7 +153,7 @@ static struct rtnetlink rtnetlink;
 
 static void start_rtnetlink(void)
 {
-    unit_check(rtnetlink_open(&rtnetlink, RTNETLINK_ALL, NULL), "rtnetlink");
+    unit_check(reach_rtnetlink_open(&rtnetlink, RTNETLINK_ALL, NULL), "rtnetlink");
 }
 
 static void note(void *info, const struct message *message)
@@ -169,12 +169,12 @@ static bool read_rtnetlink(struct result *result, bool barrier)
     bool received = false;
     int error = 0;
 
-    assert_int_equal(rtnetlink_drain(&rtnetlink, note, &received, &error), RTNETLINK_NOTHING);
+    assert_int_equal(reach_rtnetlink_drain(&rtnetlink, note, &received, &error), RTNETLINK_NOTHING);
     if (!received)
         return false;
     if (barrier)
-        rtnetlink_set_barrier(&rtnetlink);
-    result->error = rtnetlink_query(&rtnetlink, &request, &route);
+        reach_rtnetlink_set_barrier(&rtnetlink);
+    result->error = reach_rtnetlink_query(&rtnetlink, &request, &route);
     result->oif = route.oif;
     return true;
 }
@@ -191,7 +191,7 @@ static bool read_with_barrier(struct result *result)
 
 static void stop_rtnetlink(void)
 {
-    rtnetlink_close(&rtnetlink);
+    reach_rtnetlink_close(&rtnetlink);
 }
 
 static struct {

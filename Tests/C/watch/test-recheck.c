@@ -25,17 +25,17 @@ static struct {
     int64_t last, pause;
 } queries;
 
-WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+WRAP(int, reach_rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     const int64_t now = clock_now();
 
     if (queries.last != 0 && now - queries.last > queries.pause)
         queries.pause = now - queries.last;
     queries.last = now;
-    return __real_rtnetlink_query(rtnetlink, request, ret);
+    return __real_reach_rtnetlink_query(rtnetlink, request, ret);
 }
 
-WRAP(void, rtnetlink_set_barrier, struct rtnetlink *rtnetlink)
+WRAP(void, reach_rtnetlink_set_barrier, struct rtnetlink *rtnetlink)
 {
     (void)rtnetlink;
 }

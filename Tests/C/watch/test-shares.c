@@ -29,7 +29,7 @@ WRAP(int, clock_gettime, clockid_t clock, struct timespec *ret)
     return 0;
 }
 
-WRAP(int, rtnetlink_query, struct rtnetlink *any, const struct route_request *request, struct route *ret)
+WRAP(int, reach_rtnetlink_query, struct rtnetlink *any, const struct route_request *request, struct route *ret)
 {
     (void)any;
     assert_true(request->fib_match);
@@ -37,26 +37,27 @@ WRAP(int, rtnetlink_query, struct rtnetlink *any, const struct route_request *re
     return error;
 }
 
-WRAP(enum source_routes, source_routes_find, struct rtnetlink *any)
+WRAP(enum source_routes, reach_source_routes_find, struct rtnetlink *any)
 {
     (void)any;
     return source_routes;
 }
 
-WRAP(bool, neighbours_any_failed, struct rtnetlink *any)
+WRAP(bool, reach_neighbours_any_failed, struct rtnetlink *any)
 {
     (void)any;
     return any_failed;
 }
 
-WRAP(int, neighbours_query, struct rtnetlink *any, uint32_t index, const struct address *address, uint16_t *ret_state)
+WRAP(int, reach_neighbours_query, struct rtnetlink *any, uint32_t index, const struct address *address,
+     uint16_t *ret_state)
 {
     (void)any, (void)index, (void)address;
     *ret_state = gateway_state;
     return gateway_error;
 }
 
-WRAP(int, rules_read, struct rtnetlink *any, uint8_t family, struct rules *ret)
+WRAP(int, reach_rules_read, struct rtnetlink *any, uint8_t family, struct rules *ret)
 {
     (void)any;
     *ret = (struct rules){ 0 };
@@ -65,7 +66,7 @@ WRAP(int, rules_read, struct rtnetlink *any, uint8_t family, struct rules *ret)
     return rules_error;
 }
 
-WRAP(bool, default_table_is_empty, struct rtnetlink *any)
+WRAP(bool, reach_default_table_is_empty, struct rtnetlink *any)
 {
     (void)any;
     return table_is_empty;
@@ -116,9 +117,9 @@ static uint8_t add_path(const struct question *question, uint64_t sent, uint8_t 
 {
     struct match match = { .kind = MATCH_ALONE };
 
-    assert_true(shares_allow(&shares, &rtnetlink, question));
-    assert_int_equal(shares_match(&rtnetlink, question, &match), 0);
-    return shares_add(&shares, &rtnetlink, sent, question, before, &match, path);
+    assert_true(reach_shares_allow(&shares, &rtnetlink, question));
+    assert_int_equal(reach_shares_match(&rtnetlink, question, &match), 0);
+    return reach_shares_add(&shares, &rtnetlink, sent, question, before, &match, path);
 }
 
 static uint8_t add(const char *address, uint64_t sent, uint8_t before)
@@ -133,7 +134,7 @@ static const struct share *find(const char *address, uint64_t now, uint8_t lengt
 {
     const struct question question = plain(address);
 
-    return shares_find(&shares, now, &question, length);
+    return reach_shares_find(&shares, now, &question, length);
 }
 
 /* ---- Who takes a share ------------------------------------------------------------------------------------------ */
@@ -189,10 +190,10 @@ TEST(pairs_share_with_pairs_of_one_local_address_and_sockets_with_sockets)
     const struct path path = path_over(2);
 
     assert_int_equal(add_path(&pair, 7, 24, &path), 0);
-    assert_non_null(shares_find(&shares, 7, &like, 24));
-    assert_null(shares_find(&shares, 7, &other, 24));
-    assert_null(shares_find(&shares, 7, &socket, 24));
-    assert_null(shares_find(&shares, 7, &address, 24));
+    assert_non_null(reach_shares_find(&shares, 7, &like, 24));
+    assert_null(reach_shares_find(&shares, 7, &other, 24));
+    assert_null(reach_shares_find(&shares, 7, &socket, 24));
+    assert_null(reach_shares_find(&shares, 7, &address, 24));
 }
 
 TEST(the_oldest_share_gives_its_place)
@@ -258,7 +259,7 @@ TEST(that_the_local_address_is_gone_is_shared)
     const struct path path = { .reason = kSCNetworkReachabilityReasonLocalAddressNotAssigned };
 
     assert_int_equal(add_path(&pair, 7, 24, &path), 0);
-    assert_non_null(shares_find(&shares, 7, &other, 24));
+    assert_non_null(reach_shares_find(&shares, 7, &other, 24));
 }
 
 TEST(a_sandbox_that_refuses_the_query_leaves_the_watch_alone)
@@ -267,10 +268,10 @@ TEST(a_sandbox_that_refuses_the_query_leaves_the_watch_alone)
     const struct question question = plain("192.0.2.1");
 
     error = NETLINK_DENIED;
-    assert_int_equal(shares_match(&rtnetlink, &question, &match), 0);
+    assert_int_equal(reach_shares_match(&rtnetlink, &question, &match), 0);
     assert_int_equal(match.kind, MATCH_ALONE);
     error = ENOBUFS;
-    assert_int_equal(shares_match(&rtnetlink, &question, &match), ENOBUFS);
+    assert_int_equal(reach_shares_match(&rtnetlink, &question, &match), ENOBUFS);
 }
 
 static const struct source_row {
@@ -335,7 +336,7 @@ static bool note(const char *address, uint8_t length, struct route *ret)
         .family = AF_INET, .table = RT_TABLE_MAIN, .destination = destination, .prefix_length = length
     };
 
-    return shares_note(&shares, &about, ret);
+    return reach_shares_note(&shares, &about, ret);
 }
 
 TEST(a_refusal_is_for_all_until_a_message_about_a_part_of_them_comes)
@@ -417,7 +418,7 @@ TEST_EACH(watches_share_with_rules_that, rules)
     is_standard = row->standard;
     chooses_tables = row->chooses_tables;
     rules_error = row->error;
-    assert_int_equal(shares_allow(&shares, &rtnetlink, &ipv4), row->plain_ipv4);
-    assert_int_equal(shares_allow(&shares, &rtnetlink, &ipv6), row->others);
-    assert_int_equal(shares_allow(&shares, &rtnetlink, &pair), row->others);
+    assert_int_equal(reach_shares_allow(&shares, &rtnetlink, &ipv4), row->plain_ipv4);
+    assert_int_equal(reach_shares_allow(&shares, &rtnetlink, &ipv6), row->others);
+    assert_int_equal(reach_shares_allow(&shares, &rtnetlink, &pair), row->others);
 }

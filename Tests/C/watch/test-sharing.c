@@ -36,7 +36,7 @@ static void make_change(const char **change)
         namespace_ip("%s", command);
 }
 
-WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+WRAP(int, reach_rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     static const struct address elsewhere = { AF_INET6, { 0x20, 1, 0xd, 0xb8, 0, 2, [15] = 1 } };
     void (*after)(void) = after_query;
@@ -49,7 +49,7 @@ WRAP(int, rtnetlink_query, struct rtnetlink *rtnetlink, const struct route_reque
         early.count--;
         changed.destination = elsewhere;
     }
-    int error = __real_rtnetlink_query(rtnetlink, &changed, ret);
+    int error = __real_reach_rtnetlink_query(rtnetlink, &changed, ret);
     make_change(&later_change);
     if (after != NULL) {
         after_query = NULL;
@@ -753,7 +753,7 @@ TEST(ipv6_routes_that_share_a_nexthop_object_end_by_themselves)
         assert_int_equal(crowd.flags[i], i < 127 ? 0 : R);
 }
 
-/* The message about the kernel's own such route is one about its link: see route_is_link_multicast. */
+/* The message about the kernel's own such route is one about its link: see reach_route_is_link_multicast. */
 TEST(a_multicast_route_of_another_program_makes_no_path_stale)
 {
     begin_ipv6();

@@ -70,7 +70,7 @@ static void begin(void)
     simulated_begin();
     loop = SCRunLoopCreate();
     assert_non_null(loop);
-    assert_int_equal(netns_current(&netns), 0);
+    assert_int_equal(reach_netns_current(&netns), 0);
     memset(watched, 0, sizeof watched);
     count = 0;
 }
@@ -79,11 +79,11 @@ static void end(void)
 {
     simulated.interrupt = NULL;
     while (count > 0) {
-        monitor_unwatch(loop, &watched[--count].watch);
-        questions_release(watched[count].watch.questions);
+        reach_monitor_unwatch(loop, &watched[--count].watch);
+        reach_questions_release(watched[count].watch.questions);
     }
     simulated_end();
-    netns_release(netns);
+    reach_netns_release(netns);
     SCRunLoopRelease(loop);
 }
 
@@ -102,11 +102,11 @@ static struct watched *watch_with(const struct path_watch_type *of_type, struct 
     struct watched *which = &watched[count++];
 
     which->watch = (struct path_watch){ .type = of_type, .can_share = can_share };
-    which->watch.questions = questions_create(&(struct question){ .destination = address }, 1,
-                                              kSCNetworkReachabilityReasonNone);
+    which->watch.questions = reach_questions_create(&(struct question){ .destination = address }, 1,
+                                                    kSCNetworkReachabilityReasonNone);
     assert_non_null(which->watch.questions);
     counted_init(&which->counted, free_nothing);
-    assert_int_equal(monitor_watch(loop, netns, &which->watch), 0);
+    assert_int_equal(reach_monitor_watch(loop, netns, &which->watch), 0);
     return which;
 }
 
@@ -155,7 +155,8 @@ static void set_route(size_t place, uint8_t family, uint8_t third, uint8_t last,
                                                             .table = RT_TABLE_MAIN,
                                                             .oif = oif,
                                                             .end = NEVER,
-                                                            .prefix = { address_truncate(&address, length), length } };
+                                                            .prefix = { reach_address_truncate(&address, length),
+                                                                        length } };
 }
 
 /* Default routes over link 1. */
@@ -500,7 +501,7 @@ TEST(a_longer_route_comes_with_a_gateway_that_responds)
     send_neighbour(2, NUD_FAILED);
     settle();
     assert_int_equal(which->path.index, 1);
-    monitor_evaluate_again(loop, &which->watch); /* so it is the last to be swept */
+    reach_monitor_evaluate_again(loop, &which->watch); /* so it is the last to be swept */
     perform();
     assert_int_equal(which->watch.length, 0);
     send_neighbour(2, NUD_REACHABLE);
@@ -665,7 +666,7 @@ TEST(a_path_that_its_owner_does_not_take_is_found_again)
     settle();
     which->given = 0;
     which->refuses = true;
-    monitor_evaluate_again(loop, &which->watch);
+    reach_monitor_evaluate_again(loop, &which->watch);
     assert_true(atomic_load(&which->watch.outdated)); /* so the owner does not take a path that is being found now */
     perform();
     assert_int_equal(which->given, 2);
@@ -676,7 +677,7 @@ TEST(a_path_that_its_owner_does_not_take_is_found_again)
 static unsigned count_queries(struct watched *which)
 {
     simulated.queries = 0;
-    monitor_evaluate_again(loop, &which->watch);
+    reach_monitor_evaluate_again(loop, &which->watch);
     perform();
     return simulated.queries;
 }
@@ -689,15 +690,16 @@ TEST(a_refusal_of_the_route_is_the_whole_path_of_a_plain_watch_only)
 
     pair->watch = (struct path_watch){ .type = &type,
                                        .can_share = true,
-                                       .questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone) };
+                                       .questions = reach_questions_create(&question, 1,
+                                                                           kSCNetworkReachabilityReasonNone) };
     assert_non_null(pair->watch.questions);
     counted_init(&pair->counted, free_nothing);
-    assert_int_equal(monitor_watch(loop, netns, &pair->watch), 0);
+    assert_int_equal(reach_monitor_watch(loop, netns, &pair->watch), 0);
     settle();
     assert_int_equal(count_queries(address), 1);
     assert_int_equal(count_queries(pair), 2);
-    monitor_unwatch(loop, &pair->watch);
-    questions_release(pair->watch.questions);
+    reach_monitor_unwatch(loop, &pair->watch);
+    reach_questions_release(pair->watch.questions);
     pair->watch.questions = NULL;
     count--;
 }

@@ -627,7 +627,8 @@ static void note_link_gone(void *info, const struct message *message)
 {
     struct observer *observer = info;
 
-    if (message->kind == MESSAGE_LINK_GONE || link_table_find(&observer->rtnetlink.links, observer->index) == NULL)
+    if (message->kind == MESSAGE_LINK_GONE ||
+        reach_link_table_find(&observer->rtnetlink.links, observer->index) == NULL)
         observer->gone = true;
 }
 
@@ -654,16 +655,16 @@ TEST(a_former_bridge_port_still_exists)
     namespace_add_second_pair();
     namespace_ip("link add name br type bridge; link set dev br up; link set dev c master br");
     watcher_start(&watcher, expect_target("203.0.113.9"));
-    assert_int_equal(rtnetlink_open(&observer.rtnetlink, RTNETLINK_ALL, NULL), 0);
-    assert_int_equal(rtnetlink_read_links(&observer.rtnetlink), 0);
+    assert_int_equal(reach_rtnetlink_open(&observer.rtnetlink, RTNETLINK_ALL, NULL), 0);
+    assert_int_equal(reach_rtnetlink_read_links(&observer.rtnetlink), 0);
     observer.index = writer_index("c");
     listener = namespace_listen(RTMGRP_LINK);
     namespace_ip("link set dev c nomaster");
     assert_true(port_is_reported_gone(listener, observer.index));
-    assert_int_equal(rtnetlink_drain(&observer.rtnetlink, note_link_gone, &observer, &error), RTNETLINK_NOTHING);
+    assert_int_equal(reach_rtnetlink_drain(&observer.rtnetlink, note_link_gone, &observer, &error), RTNETLINK_NOTHING);
     assert_false(observer.gone);
-    assert_non_null(link_table_find(&observer.rtnetlink.links, observer.index));
-    rtnetlink_close(&observer.rtnetlink);
+    assert_non_null(reach_link_table_find(&observer.rtnetlink.links, observer.index));
+    reach_rtnetlink_close(&observer.rtnetlink);
     EXPECT_QUIET(&watcher);
     assert_int_equal(expect_flags_of(watcher.target), R | D);
     EXPECT_FRESH("203.0.113.9", R | D);
@@ -682,20 +683,20 @@ TEST(a_link_that_is_up_again_is_not_reported_as_lost)
     const struct question item = { .destination = { AF_INET, { 198, 51, 100, 7 } } };
     struct path path;
     int error = 0;
-    struct questions *questions = questions_create(&item, 1, kSCNetworkReachabilityReasonNone);
+    struct questions *questions = reach_questions_create(&item, 1, kSCNetworkReachabilityReasonNone);
 
     namespace_ip("route add default via 192.0.2.1");
     namespace_set_carrier("a", "b", false);
-    assert_int_equal(rtnetlink_open(&rtnetlink, RTNETLINK_ALL, NULL), 0);
-    assert_int_equal(rtnetlink_read_links(&rtnetlink), 0);
-    rtnetlink_drain(&rtnetlink, ignore, NULL, &error);
-    assert_int_equal(evaluate_questions(&rtnetlink, &cache, questions, 0, &path), 0);
+    assert_int_equal(reach_rtnetlink_open(&rtnetlink, RTNETLINK_ALL, NULL), 0);
+    assert_int_equal(reach_rtnetlink_read_links(&rtnetlink), 0);
+    reach_rtnetlink_drain(&rtnetlink, ignore, NULL, &error);
+    assert_int_equal(reach_evaluate_questions(&rtnetlink, &cache, questions, 0, &path), 0);
     assert_int_equal(path.reason, kSCNetworkReachabilityReasonNoCarrier);
     namespace_set_carrier("a", "b", true);
-    assert_int_equal(evaluate_questions(&rtnetlink, &cache, questions, 0, &path), 0);
+    assert_int_equal(reach_evaluate_questions(&rtnetlink, &cache, questions, 0, &path), 0);
     assert_int_equal(path.flags, R);
-    rtnetlink_close(&rtnetlink);
-    questions_release(questions);
+    reach_rtnetlink_close(&rtnetlink);
+    reach_questions_release(questions);
 }
 
 /* ---- NotifyPath ------------------------------------------------------------------------------------------------- */

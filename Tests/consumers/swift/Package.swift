@@ -2,8 +2,9 @@
 import PackageDescription
 
 // Tests/consumers/swift-programs copies the library beside this package. It also makes the folders of the four ported
-// targets of each framework: copies of the sources in `apple` and `network`, unchanged or with another import line. The last
-// two have their sources in Tests/consumers/watch and Tests/consumers/products.
+// targets of each framework: copies of the sources in `apple` and `network`, unchanged or with another import line.
+// SameNames gets C functions with the names that the library uses inside. The last two have their sources in
+// Tests/consumers/watch and Tests/consumers/products.
 
 let reachability = Target.Dependency.product(name: "SCReachability", package: "libreachability")
 let alias = SwiftSetting.unsafeFlags(["-module-alias", "SystemConfiguration=SCReachability"])
@@ -15,9 +16,11 @@ let package = Package(
     name: "consumer",
     dependencies: [.package(path: "../libreachability")],
     targets: [
+        .target(name: "SameNames"),
         .executableTarget(
             name: "everything",
             dependencies: [
+                "SameNames",
                 .product(name: "CReachability", package: "libreachability"),
                 .product(name: "SCReachability", package: "libreachability"),
                 .product(name: "NetworkReachability", package: "libreachability"),

@@ -84,12 +84,9 @@ fn fail(reason: &str) -> ! {
 mod vendored {
     use std::env;
     use std::path::{Path, PathBuf};
-    use std::process::Command;
 
-    /// Compiles the sources in this crate to a static library. In it only the public names are global, so that it can be
-    /// linked beside other C code.
+    /// Compiles the sources in this crate to a static library.
     pub fn compile(mnl: &[String]) {
-        let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
         let mut build = cc::Build::new();
         build.include("include").include("CSources").define("_GNU_SOURCE", None).pic(true).warnings(false);
         for flag in ["-std=gnu11", "-pthread", "-fvisibility=hidden"] {
@@ -104,18 +101,7 @@ mod vendored {
         let files = sources(Path::new("CSources"));
         println!("cargo:rerun-if-changed=CSources");
         println!("cargo:rerun-if-changed=include");
-        build.files(&files).cargo_metadata(false).compile("reachability-parts");
-
-        let compiler = build.get_compiler();
-        let whole = out.join("whole.o");
-        run(compiler
-            .to_command()
-            .args(["-r", "-nostdlib", "-o"])
-            .arg(&whole)
-            .arg("-Wl,--whole-archive")
-            .arg(out.join("libreachability-parts.a")));
-        run(Command::new(objcopy(compiler.path())).args(["--wildcard", "--keep-global-symbol=SC*"]).arg(&whole));
-        cc::Build::new().object(&whole).compile("reachability");
+        build.files(&files).compile("reachability");
     }
 
     fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -130,22 +116,5 @@ mod vendored {
         }
         found.sort();
         found
-    }
-
-    /// The one that belongs to the compiler: of arm-linux-gnueabihf-gcc, arm-linux-gnueabihf-objcopy.
-    fn objcopy(compiler: &Path) -> String {
-        println!("cargo:rerun-if-env-changed=OBJCOPY");
-        env::var("OBJCOPY").unwrap_or_else(|_| match compiler.to_string_lossy().strip_suffix("-gcc") {
-            Some(prefix) => format!("{prefix}-objcopy"),
-            None => "objcopy".into(),
-        })
-    }
-
-    fn run(command: &mut Command) {
-        match command.status() {
-            Ok(status) if status.success() => {}
-            Ok(status) => super::fail(&format!("{command:?}: {status}")),
-            Err(error) => super::fail(&format!("{command:?}: {error}")),
-        }
     }
 }
