@@ -412,7 +412,7 @@ HELGRIND_MORE = $(call under,helgrind,$(addprefix test-,scheduler-work storm thr
 MACHINE   = Tests/VM/machine Tests/VM/test-
 VM_TESTS  = "--one-of=machine:$(MACHINE)all $(KERNEL_NAMES)"
 # What depends on the kernel's version, or needs a kind of link that few kernels have.
-KERNEL_NAMES = lifetimes link-type soak sock-diag watch way-type
+KERNEL_NAMES = lifetimes link-type soak sock-diag watch uplink-type
 # Programs whose tests any kernel can run: test-world has them.
 VM_WORLD  = "--one-of=machine:$(MACHINE)kernel $(WORLD_NAMES)" --one-of=machine:Tests/world/systemd
 WORLD_NAMES = flags callback local-wifi name namespaces scope tunnel

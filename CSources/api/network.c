@@ -56,31 +56,32 @@ static void fill_default_path(const struct path *path, SCNetworkReachabilityDefa
     reach_address_to_sockaddr(&path->gateway, path->index, &ret->gateway);
 }
 
-static void fill_way(const struct network_way *way, SCNetworkReachabilityWay *ret)
+static void fill_uplink(const struct network_uplink *uplink, SCNetworkReachabilityUplink *ret)
 {
-    const struct path *ipv4 = &way->paths[NETWORK_IPV4], *ipv6 = &way->paths[NETWORK_IPV6];
+    const struct path *ipv4 = &uplink->paths[NETWORK_IPV4], *ipv6 = &uplink->paths[NETWORK_IPV6];
     const struct path *known = reach_path_rank(ipv4) > 0 ? ipv4 : ipv6;
 
-    ret->interfaceIndex = way->index;
+    ret->interfaceIndex = uplink->index;
     ret->interfaceType = known->type;
     memcpy(ret->interfaceName, known->name, sizeof ret->interfaceName);
-    ret->ipv4CarrierTypes = ipv4->carriers & ~PATH_CARRIER_CABLE;
-    ret->ipv6CarrierTypes = ipv6->carriers & ~PATH_CARRIER_CABLE;
+    ret->ipv4UnderlayTypes = ipv4->underlay & ~PATH_UNDERLAY_LEADS_OUT;
+    ret->ipv6UnderlayTypes = ipv6->underlay & ~PATH_UNDERLAY_LEADS_OUT;
     fill_default_path(ipv4, &ret->ipv4);
     fill_default_path(ipv6, &ret->ipv6);
     ret->interfaceTypeIsKnown = !known->type_unknown;
-    ret->interfaceIsCable = known->cable;
-    ret->ipv4CarrierIsCable = (ipv4->carriers & PATH_CARRIER_CABLE) != 0;
-    ret->ipv6CarrierIsCable = (ipv6->carriers & PATH_CARRIER_CABLE) != 0;
+    ret->interfaceLeadsOut = known->leads_out;
+    ret->ipv4UnderlayLeadsOut = (ipv4->underlay & PATH_UNDERLAY_LEADS_OUT) != 0;
+    ret->ipv6UnderlayLeadsOut = (ipv6->underlay & PATH_UNDERLAY_LEADS_OUT) != 0;
 }
 
-static void fill_ways(const struct network_path *network, SCNetworkReachabilityWay *ret, size_t size, size_t capacity)
+static void fill_uplinks(const struct network_path *network, SCNetworkReachabilityUplink *ret, size_t size,
+                         size_t capacity)
 {
     unsigned char *at = (unsigned char *)ret;
 
     for (size_t i = 0; i < network->count && i < capacity; i++, at += size) {
         memset(at, 0, size);
-        fill_way(&network->ways[i], (SCNetworkReachabilityWay *)(void *)at);
+        fill_uplink(&network->uplinks[i], (SCNetworkReachabilityUplink *)(void *)at);
     }
 }
 
@@ -95,8 +96,8 @@ static void fill_network(const struct network_path *network, SCNetworkReachabili
     ret->ipv4LoopbackFlags = network->loopback[NETWORK_IPV4].flags;
     ret->ipv6LoopbackFlags = network->loopback[NETWORK_IPV6].flags;
     ret->evidence = network->loopback[NETWORK_IPV4].evidence;
-    ret->wayCount = (uint32_t)network->count;
-    ret->waysAreComplete = network->whole;
+    ret->uplinkCount = (uint32_t)network->count;
+    ret->uplinksAreComplete = network->whole;
     ret->nameServerCount = (uint32_t)network->server_count;
     ret->nameServerIsReachable = network->server_is_reachable;
     for (size_t i = 0; i < network->server_count; i++)
@@ -125,8 +126,8 @@ static int retain_network(struct SCNetworkReachability *target, struct network_p
 }
 
 /* Returns 0 or a status. */
-static int check_arguments(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityWay *ways,
-                           size_t way_size, size_t capacity)
+static int check_arguments(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityUplink *uplinks,
+                           size_t uplink_size, size_t capacity)
 {
     if (network == NULL)
         return reach_error_invalid("network: NULL");
@@ -134,16 +135,16 @@ static int check_arguments(const SCNetworkReachabilityNetwork *network, const SC
         return reach_error_invalid("network->size: set it to sizeof the structure");
     if (capacity == 0)
         return 0;
-    if (ways == NULL)
-        return reach_error_invalid("ways: NULL, and capacity is not 0");
-    if (way_size < sizeof *ways || way_size > STRUCTURE_SIZE_LIMIT ||
-        way_size % _Alignof(SCNetworkReachabilityWay) != 0)
-        return reach_error_invalid("waySize: set it to sizeof the structure");
+    if (uplinks == NULL)
+        return reach_error_invalid("uplinks: NULL, and capacity is not 0");
+    if (uplink_size < sizeof *uplinks || uplink_size > STRUCTURE_SIZE_LIMIT ||
+        uplink_size % _Alignof(SCNetworkReachabilityUplink) != 0)
+        return reach_error_invalid("uplinkSize: set it to sizeof the structure");
     return 0;
 }
 
 SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNetworkReachabilityNetwork *network,
-                                          SCNetworkReachabilityWay *ways, size_t waySize, size_t capacity)
+                                          SCNetworkReachabilityUplink *uplinks, size_t uplinkSize, size_t capacity)
 {
     struct SCNetworkReachability *self;
     struct network_path *current;
@@ -151,7 +152,7 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
 
     if (!target_check(target, &self))
         return 0;
-    error = check_arguments(network, ways, waySize, capacity);
+    error = check_arguments(network, uplinks, uplinkSize, capacity);
     if (error == 0 && !self->notify_network)
         error = reach_error_invalid("target: without kSCNetworkReachabilityOptionNotifyNetwork");
     if (error == 0)
@@ -162,7 +163,7 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
     }
     fill_network(current, network);
     if (capacity > 0)
-        fill_ways(current, ways, waySize, capacity);
+        fill_uplinks(current, uplinks, uplinkSize, capacity);
     reach_network_path_release(current);
     return 1;
 }

@@ -299,8 +299,8 @@ static enum device read_device(struct sysfs_reader *reader, const char *name, un
         lower = read_lower_device(reader, name, depth - 1);
     if (lower != DEVICE_UNKNOWN)
         return lower;
-    return (type[0] != '\0' ? reach_link_kind_is_cable(type) : is_half_of_pair(reader, name)) ? DEVICE_CABLE
-                                                                                              : DEVICE_VIRTUAL;
+    return (type[0] != '\0' ? reach_link_kind_leads_out(type) : is_half_of_pair(reader, name)) ? DEVICE_LEADS_OUT
+                                                                                               : DEVICE_VIRTUAL;
 }
 
 int reach_sysfs_read_device(int fd, struct link *link)
@@ -310,9 +310,9 @@ int reach_sysfs_read_device(int fd, struct link *link)
     const unsigned depth = link->complete && !reach_link_is_carried(link) ? 0 : LINK_DEPTH;
 
     link->device = shown ? read_device(&reader, link->name, depth) : DEVICE_NOT_IN_SYSFS;
-    if (link->device == DEVICE_VIRTUAL && link->complete && reach_link_kind_is_cable(link->kind) &&
+    if (link->device == DEVICE_VIRTUAL && link->complete && reach_link_kind_leads_out(link->kind) &&
         !reach_link_is_carried(link))
-        link->device = DEVICE_CABLE;
+        link->device = DEVICE_LEADS_OUT;
     link->carried = reader.carried;
     if (reader.error != 0)
         link->device = DEVICE_UNKNOWN;
@@ -426,8 +426,8 @@ static int inherit_type(struct link_type_reader *reader, const struct message_li
     link->device = lower.index == 0 ? DEVICE_VIRTUAL : lower.device;
     if (lower.index != 0)
         link->type = lower.type;
-    if (link->device == DEVICE_VIRTUAL && reach_link_is_cable(link))
-        link->device = DEVICE_CABLE; /* for the links that it carries */
+    if (link->device == DEVICE_VIRTUAL && reach_link_leads_out(link))
+        link->device = DEVICE_LEADS_OUT; /* for the links that it carries */
     return error;
 }
 
@@ -454,8 +454,8 @@ static int find_type(struct link_type_reader *reader, uint32_t index, unsigned d
     if (error != 0)
         return error;
     reach_link_set_type(ret);
-    if (reach_link_is_cable(ret) && !reach_link_is_carried(ret))
-        ret->device = DEVICE_CABLE; /* likewise, also if sysfs does not show it */
+    if (reach_link_leads_out(ret) && !reach_link_is_carried(ret))
+        ret->device = DEVICE_LEADS_OUT; /* likewise, also if sysfs does not show it */
     if (reach_link_type_is_known(ret))
         return 0;
     if (reach_link_is_carried(ret))

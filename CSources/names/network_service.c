@@ -47,7 +47,7 @@ struct network_service {
     struct resolver_files_user files;
     struct path_watch watch;
     struct network_path *evaluated;         /* on the driving thread, until `accept` takes it */
-    struct network_path *current;           /* under the loop's lock; not whole before an evaluation with all ways */
+    struct network_path *current;           /* under the loop's lock; not whole before an evaluation with all uplinks */
     struct list fresh[KINDS], users[KINDS]; /* that have had no report, and the others */
     struct heap deadlines;                  /* of names */
     struct change_pause pause;              /* on the driving thread */
@@ -151,7 +151,7 @@ static struct counted *owner_of_watch(struct path_watch *watch)
 }
 
 /* Whether there are network targets. */
-static bool wants_ways(struct network_service *self)
+static bool wants_uplinks(struct network_service *self)
 {
     bool wants;
 
@@ -168,16 +168,16 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
     const struct network_path *before = whole || !self->current->whole ? NULL : self->current;
     struct network_path *network;
     struct dependencies dependencies = { 0 };
-    const bool with_ways = wants_ways(self);
+    const bool with_uplinks = wants_uplinks(self);
     int error;
 
-    error = rtnetlink == NULL && with_ways /* no message says which links there are */
+    error = rtnetlink == NULL && with_uplinks /* no message says which links there are */
                 ? reach_network_path_query(netns, questions, &network)
-                : reach_network_path_find(rtnetlink, netns, cache, questions, with_ways, before, &network,
+                : reach_network_path_find(rtnetlink, netns, cache, questions, with_uplinks, before, &network,
                                           &dependencies);
     if (error != 0)
         return error;
-    network->whole = with_ways;
+    network->whole = with_uplinks;
     reach_network_path_release(self->evaluated);
     self->evaluated = network;
     *ret = network->paths[NETWORK_IPV4];
@@ -213,7 +213,7 @@ static bool network_evaluated(struct path_watch *watch, const struct path *path)
     report(self, NAMES, reach_outcome_differs(&default_before, &default_now), false);
     if (network->whole)
         report(self, NETWORKS, !reach_network_path_equal(before, network), false);
-    else if (wants_ways(self)) /* a user has joined meanwhile, perhaps with a network path of former users */
+    else if (wants_uplinks(self)) /* a user has joined meanwhile, perhaps with a network path of former users */
         reach_monitor_evaluate_again(self->service.loop, watch);
     reach_network_path_release(before);
     return true;

@@ -34,8 +34,8 @@ int reach_network_service_join(SCRunLoopRef loop, struct netns *netns, struct ne
 /* Does nothing if the user is in no service. From any thread. */
 void reach_network_service_leave(SCRunLoopRef loop, struct network_user *user);
 
-/* The network path for a network target that has joined, with a reference; some ways may be missing. Does not wait for
- * RTNL. Returns 0 or an errno. */
+/* The network path for a network target that has joined, with a reference; some uplinks may be missing. Does not wait
+ * for RTNL. Returns 0 or an errno. */
 int reach_network_service_first(SCRunLoopRef loop, const struct network_user *user, struct network_path **ret);
 
 /* Of a name. From any thread. */

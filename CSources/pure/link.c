@@ -23,17 +23,17 @@ static const char *const cellular_kinds[] = { "wwan", "rmnet" };
 static const char *const carried_kinds[] = { "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec",
                                              "bond", "team",    "bridge",  "vrf",    "hsr",    "dsa" };
 
-static const char *const cable_kinds[] = { "veth", "netkit", "macvlan", "macvtap", "ipvlan", "ipvtap" };
+static const char *const outward_kinds[] = { "veth", "netkit", "macvlan", "macvtap", "ipvlan", "ipvtap" };
 
-bool reach_link_kind_is_cable(const char *kind)
+bool reach_link_kind_leads_out(const char *kind)
 {
-    return TEXT_IS_ONE_OF(kind, cable_kinds);
+    return TEXT_IS_ONE_OF(kind, outward_kinds);
 }
 
-bool reach_link_is_cable(const struct link *link)
+bool reach_link_leads_out(const struct link *link)
 {
     return link->type == kSCNetworkReachabilityInterfaceTypeVirtual &&
-           (link->device == DEVICE_CABLE || reach_link_kind_is_cable(link->kind));
+           (link->device == DEVICE_LEADS_OUT || reach_link_kind_leads_out(link->kind));
 }
 
 bool reach_link_is_carried(const struct link *link)
@@ -89,7 +89,7 @@ void reach_link_set_type(struct link *link)
         link->type = kSCNetworkReachabilityInterfaceTypePointToPoint;
     } else if (TEXT_IS_ONE_OF(link->kind, tunnel_kinds)) {
         link->type = kSCNetworkReachabilityInterfaceTypeTunnel;
-    } else if (link->device == DEVICE_CABLE || (link->kind[0] != '\0' && link->device != DEVICE_PHYSICAL)) {
+    } else if (link->device == DEVICE_LEADS_OUT || (link->kind[0] != '\0' && link->device != DEVICE_PHYSICAL)) {
         link->type = kSCNetworkReachabilityInterfaceTypeVirtual;
     } else {
         switch (link->hardware) { /* sysfs does not show the device: assume the most common type for this hardware */

@@ -13,7 +13,7 @@ enum device {
     DEVICE_UNKNOWN,
     DEVICE_NOT_IN_SYSFS, /* sysfs does not show this link */
     DEVICE_VIRTUAL,
-    DEVICE_CABLE, /* virtual: it leads out of a container or a virtual machine */
+    DEVICE_LEADS_OUT, /* virtual: it leads out of a container or a virtual machine */
     DEVICE_CELLULAR,
     DEVICE_WIFI,
     DEVICE_PHYSICAL /* and neither of the above */
@@ -48,10 +48,10 @@ bool reach_link_flags_are_known(const struct link *link);
 bool reach_link_type_is_known(const struct link *link);
 
 /* Whether the link leads out of a container or a virtual machine, or is carried by such a link. Its type is Virtual. */
-bool reach_link_is_cable(const struct link *link);
+bool reach_link_leads_out(const struct link *link);
 
 /* Whether links of this kind do so, also if the link below is in another network namespace. */
-bool reach_link_kind_is_cable(const char *kind);
+bool reach_link_kind_leads_out(const char *kind);
 
 /* Whether the link below, or a port, decides what this link is (VLAN, bond, bridge...). */
 bool reach_link_is_carried(const struct link *link);

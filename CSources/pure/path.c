@@ -103,7 +103,7 @@ static bool evaluate_link(const struct link *link, struct path *ret)
 {
     ret->type = link->type;
     ret->type_unknown = !reach_link_type_is_known(link);
-    ret->cable = reach_link_is_cable(link);
+    ret->leads_out = reach_link_leads_out(link);
     memcpy(ret->name, link->name, sizeof ret->name);
     if (ret->mtu == 0)
         ret->mtu = link->mtu;
@@ -183,10 +183,10 @@ void reach_path_apply_outer(struct path *path, const struct address *remote, con
     reach_dependencies_add(&path->dependencies, &own);
     reach_dependencies_add(&path->dependencies, &outer->dependencies);
     if (reach_path_rank(outer) > 0 && outer->index != path->index) {
-        path->carriers |= outer->carriers;
+        path->underlay |= outer->underlay;
         if (!outer->type_unknown)
-            path->carriers |= path_carrier_bits(outer->type, outer->cable);
-        path->unknown_carrier = outer->type_unknown ? outer->index : outer->unknown_carrier;
+            path->underlay |= path_underlay_bits(outer->type, outer->leads_out);
+        path->unknown_underlay = outer->type_unknown ? outer->index : outer->unknown_underlay;
         return;
     }
     /* The kernel drops the packets of a tunnel that would go through the tunnel itself. */

@@ -39,22 +39,22 @@ struct path {
     bool flow_unsettled;                   /* more is to be known of rules or links for `flow` */
     uint32_t source_index;                 /* of the interface with the local address; 0: not known */
     bool type_unknown;                     /* the type of the interface is not known yet */
-    bool cable;                            /* reach_link_is_cable of the interface */
+    bool leads_out;                        /* reach_link_leads_out of the interface */
     bool point_to_point;                   /* there is no next hop: the other end of the link is it */
     bool wireguard;                        /* the path depends on the endpoint of a WireGuard peer */
     uint32_t metric;                       /* of a default route */
-    uint32_t carriers;                     /* path_carrier_bits of what carries the tunnel */
-    uint32_t unknown_carrier;              /* a carrier whose type is not known yet; 0: there is none */
+    uint32_t underlay;                     /* path_underlay_bits of what the packets of a tunnel leave over */
+    uint32_t unknown_underlay;             /* of it, an interface whose type is not known yet; 0: there is none */
     struct dependencies dependencies;
 };
 
-/* In `carriers`: one of the interfaces is a cable. */
-#define PATH_CARRIER_CABLE (1u << 31)
+/* In `underlay`: one of the interfaces leads out. */
+#define PATH_UNDERLAY_LEADS_OUT (1u << 31)
 
-/* 1 << type, and perhaps PATH_CARRIER_CABLE. */
-static inline uint32_t path_carrier_bits(SCNetworkReachabilityInterfaceType type, bool cable)
+/* 1 << type, and perhaps PATH_UNDERLAY_LEADS_OUT. */
+static inline uint32_t path_underlay_bits(SCNetworkReachabilityInterfaceType type, bool leads_out)
 {
-    return 1u << type | (cable ? PATH_CARRIER_CABLE : 0);
+    return 1u << type | (leads_out ? PATH_UNDERLAY_LEADS_OUT : 0);
 }
 
 /* A path without flags. */

@@ -72,7 +72,7 @@ static int evaluate_one(struct network_search *search, const struct question *qu
     else if (error == 0)
         error = reach_full_path_evaluate(search->rtnetlink, search->netns, search->cache, questions, extras, ret);
     reach_questions_release(questions);
-    if (error == 0 && search->rtnetlink != NULL && (ret->type_unknown || ret->unknown_carrier != 0))
+    if (error == 0 && search->rtnetlink != NULL && (ret->type_unknown || ret->unknown_underlay != 0))
         error = reach_shared_socket_learn_types(reach_netns_socket(search->netns), ret);
     if (error != 0)
         return error;
@@ -81,9 +81,10 @@ static int evaluate_one(struct network_search *search, const struct question *qu
     return 0;
 }
 
-/* ---- Ways ------------------------------------------------------------------------------------------------------- */
+/* ---- Uplinks -------------------------------------------------------------------------------------------------------
+ * */
 
-/* Adds a path to the way over its interface. Returns 0 or ENOMEM. */
+/* Adds a path to the uplink over its interface. Returns 0 or ENOMEM. */
 static int add_path(struct network_search *search, size_t family, const struct path *path)
 {
     struct network_path *network = search->network;
@@ -91,16 +92,16 @@ static int add_path(struct network_search *search, size_t family, const struct p
 
     if (reach_path_rank(path) == 0 || path->index == 0)
         return 0;
-    while (i < network->count && network->ways[i].index != path->index)
+    while (i < network->count && network->uplinks[i].index != path->index)
         i++;
     if (i == network->count) {
-        network = realloc(network, sizeof *network + (i + 1) * sizeof *network->ways);
+        network = realloc(network, sizeof *network + (i + 1) * sizeof *network->uplinks);
         if (network == NULL)
             return ENOMEM;
         search->network = network;
-        network->ways[network->count++] = (struct network_way){ .index = path->index };
+        network->uplinks[network->count++] = (struct network_uplink){ .index = path->index };
     }
-    network->ways[i].paths[family] = *path;
+    network->uplinks[i].paths[family] = *path;
     return 0;
 }
 
@@ -112,9 +113,9 @@ static bool is_port(const struct link_table *links, const struct link *link)
     return master != NULL && master->vrf_table == 0;
 }
 
-/* Packets of a VRF leave over its ports, which are ways of their own. Without a route of its own, they leave by one of
- * the table "main", with an address of the VRF: that is not the path of other packets over that interface. */
-static bool may_be_a_way(const struct link_table *links, const struct link *link)
+/* Packets of a VRF leave over its ports, which are uplinks of their own. Without a route of its own, they leave by one
+ * of the table "main", with an address of the VRF: that is not the path of other packets over that interface. */
+static bool may_be_an_uplink(const struct link_table *links, const struct link *link)
 {
     return reach_link_is_usable(link) && !reach_link_is_loopback(link) && link->vrf_table == 0 && !is_port(links, link);
 }
@@ -126,7 +127,7 @@ static bool may_have_changed(const struct network_path *before, const struct lin
     if (before == NULL || link->changed >= before->found_at - LATE)
         return true;
     for (size_t i = 0; i < before->count; i++)
-        if (before->ways[i].index == link->index)
+        if (before->uplinks[i].index == link->index)
             return true;
     return false;
 }
@@ -141,7 +142,7 @@ static struct question *list_candidates(const struct network_search *search, siz
     for (size_t i = 0; i < links->count && candidates != NULL; i++) {
         const struct link *link = &links->items[i];
 
-        if (!may_be_a_way(links, link) || !may_have_changed(search->before, link))
+        if (!may_be_an_uplink(links, link) || !may_have_changed(search->before, link))
             continue;
         for (size_t family = 0; family < NETWORK_FAMILIES; family++) {
             const struct path *chosen = &search->network->paths[family];
@@ -172,7 +173,7 @@ static void begin_batch(struct rtnetlink *rtnetlink, const struct question *cand
     reach_rtnetlink_begin_batch(rtnetlink, requests, count * SAMPLES);
 }
 
-static int add_other_ways(struct network_search *search)
+static int add_other_uplinks(struct network_search *search)
 {
     size_t count;
     struct question *candidates = list_candidates(search, &count);
@@ -192,15 +193,15 @@ static int add_other_ways(struct network_search *search)
     return error;
 }
 
-static uint32_t metric_of_way(const struct network_way *way)
+static uint32_t metric_of_uplink(const struct network_uplink *uplink)
 {
-    return way->paths[reach_path_rank(&way->paths[NETWORK_IPV4]) > 0 ? NETWORK_IPV4 : NETWORK_IPV6].metric;
+    return uplink->paths[reach_path_rank(&uplink->paths[NETWORK_IPV4]) > 0 ? NETWORK_IPV4 : NETWORK_IPV6].metric;
 }
 
-static int compare_ways(const void *left, const void *right)
+static int compare_uplinks(const void *left, const void *right)
 {
-    const struct network_way *a = left, *b = right;
-    const uint32_t a_metric = metric_of_way(a), b_metric = metric_of_way(b);
+    const struct network_uplink *a = left, *b = right;
+    const uint32_t a_metric = metric_of_uplink(a), b_metric = metric_of_uplink(b);
 
     if (a_metric != b_metric)
         return a_metric < b_metric ? -1 : 1;
@@ -208,7 +209,7 @@ static int compare_ways(const void *left, const void *right)
 }
 
 /* The kernel's choices come first. */
-static int search_ways(struct network_search *search, const struct questions *questions, bool all_ways)
+static int search_uplinks(struct network_search *search, const struct questions *questions, bool all_uplinks)
 {
     size_t chosen;
     int error = 0;
@@ -223,11 +224,11 @@ static int search_ways(struct network_search *search, const struct questions *qu
             search->network->paths[i] = path;
     }
     chosen = search->network->count;
-    if (error == 0 && search->rtnetlink != NULL && all_ways)
-        error = add_other_ways(search);
+    if (error == 0 && search->rtnetlink != NULL && all_uplinks)
+        error = add_other_uplinks(search);
     if (search->network->count > chosen + 1)
-        qsort(search->network->ways + chosen, search->network->count - chosen, sizeof(struct network_way),
-              compare_ways);
+        qsort(search->network->uplinks + chosen, search->network->count - chosen, sizeof(struct network_uplink),
+              compare_uplinks);
     return error;
 }
 
@@ -255,7 +256,7 @@ static int add_server(struct network_search *search, const struct question *ques
 }
 
 int reach_network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
-                            const struct questions *questions, bool all_ways, const struct network_path *before,
+                            const struct questions *questions, bool all_uplinks, const struct network_path *before,
                             struct network_path **ret, struct dependencies *ret_dependencies)
 {
     struct network_search search = {
@@ -267,7 +268,7 @@ int reach_network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, st
         return error;
     counted_init(&search.network->counted, free_network_path);
     search.network->found_at = clock_now();
-    error = search_ways(&search, questions, all_ways);
+    error = search_uplinks(&search, questions, all_uplinks);
     for (size_t i = 0; i < NETWORK_FAMILIES && error == 0; i++)
         error = evaluate_one(&search, &questions->items[QUESTION_LOOPBACK_IPV4 + i], &search.network->loopback[i]);
     for (size_t i = QUESTION_SERVERS; i < questions->count && error == 0; i++)
@@ -326,9 +327,9 @@ int reach_network_path_query(struct netns *netns, const struct questions *questi
 
 static bool paths_look_equal(const struct path *a, const struct path *b)
 {
-    return a->index == b->index && a->type == b->type && a->type_unknown == b->type_unknown && a->cable == b->cable &&
-           a->carriers == b->carriers && a->metric == b->metric && strcmp(a->name, b->name) == 0 &&
-           a->evidence == b->evidence && !reach_path_differs(a, b);
+    return a->index == b->index && a->type == b->type && a->type_unknown == b->type_unknown &&
+           a->leads_out == b->leads_out && a->underlay == b->underlay && a->metric == b->metric &&
+           strcmp(a->name, b->name) == 0 && a->evidence == b->evidence && !reach_path_differs(a, b);
 }
 
 static bool all_paths_look_equal(const struct path *a, const struct path *b)
@@ -355,7 +356,8 @@ bool reach_network_path_equal(const struct network_path *a, const struct network
         a->loopback[NETWORK_IPV6].flags != b->loopback[NETWORK_IPV6].flags || !all_paths_look_equal(a->paths, b->paths))
         return false;
     for (size_t i = 0; i < a->count; i++)
-        if (a->ways[i].index != b->ways[i].index || !all_paths_look_equal(a->ways[i].paths, b->ways[i].paths))
+        if (a->uplinks[i].index != b->uplinks[i].index ||
+            !all_paths_look_equal(a->uplinks[i].paths, b->uplinks[i].paths))
             return false;
     return true;
 }

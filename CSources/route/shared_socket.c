@@ -223,13 +223,13 @@ int reach_shared_socket_learn_types(struct shared_socket *shared, struct path *p
     if (error == 0 && link.index != 0) {
         path->type = link.type;
         path->type_unknown = !reach_link_type_is_known(&link);
-        path->cable = reach_link_is_cable(&link);
+        path->leads_out = reach_link_leads_out(&link);
     }
-    if (error != 0 || path->unknown_carrier == 0)
+    if (error != 0 || path->unknown_underlay == 0)
         return error;
-    error = reach_shared_socket_learn_link(shared, path->unknown_carrier, &link);
+    error = reach_shared_socket_learn_link(shared, path->unknown_underlay, &link);
     if (error == 0 && link.index != 0)
-        path->carriers |= path_carrier_bits(link.type, reach_link_is_cable(&link));
+        path->underlay |= path_underlay_bits(link.type, reach_link_leads_out(&link));
     return error;
 }
 

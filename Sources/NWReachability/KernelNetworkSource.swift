@@ -168,8 +168,8 @@ package final class KernelNetwork: @unchecked Sendable {
     }
 
     /// The interface with this index, if it has a default route.
-    package static func way(ofInterface index: UInt32) -> NWInterface? {
-        KernelNetwork()?.read()?.state.ways.first { $0.interface.index == Int(index) }?.interface
+    package static func uplink(ofInterface index: UInt32) -> NWInterface? {
+        KernelNetwork()?.read()?.state.uplinks.first { $0.interface.index == Int(index) }?.interface
     }
 
     /// What the C library has found out.
@@ -190,8 +190,8 @@ package final class KernelNetwork: @unchecked Sendable {
             let (result, needed) = withUnsafeTemporaryAllocation(
                 of: SCNetworkReachabilityNetwork.self, capacity: 1
             ) { network in
-                withUnsafeTemporaryAllocation(of: SCNetworkReachabilityWay.self, capacity: count) { ways in
-                    read(into: network.baseAddress!, ways)
+                withUnsafeTemporaryAllocation(of: SCNetworkReachabilityUplink.self, capacity: count) { uplinks in
+                    read(into: network.baseAddress!, uplinks)
                 }
             }
             if needed <= count { return result }
@@ -199,21 +199,21 @@ package final class KernelNetwork: @unchecked Sendable {
         }
     }
 
-    /// Also returns the number of ways. The state is nil if the ways do not fit into `ways`, or if the call failed.
+    /// Also returns the number of uplinks. The state is nil if the uplinks do not fit into `uplinks`, or if the call failed.
     private func read(
         into network: UnsafeMutablePointer<SCNetworkReachabilityNetwork>,
-        _ ways: UnsafeMutableBufferPointer<SCNetworkReachabilityWay>
+        _ uplinks: UnsafeMutableBufferPointer<SCNetworkReachabilityUplink>
     ) -> (Reading?, needed: Int) {
         network.pointee.size = MemoryLayout<SCNetworkReachabilityNetwork>.size
-        let size = MemoryLayout<SCNetworkReachabilityWay>.stride
-        guard SCNetworkReachabilityGetNetwork(target, network, ways.baseAddress, size, ways.count) else {
+        let size = MemoryLayout<SCNetworkReachabilityUplink>.stride
+        guard SCNetworkReachabilityGetNetwork(target, network, uplinks.baseAddress, size, uplinks.count) else {
             return (nil, 0)
         }
-        let count = Int(network.pointee.wayCount)
-        guard count <= ways.count else { return (nil, count) }
-        let known = UnsafeMutableBufferPointer(rebasing: ways[..<count])
+        let count = Int(network.pointee.uplinkCount)
+        guard count <= uplinks.count else { return (nil, count) }
+        let known = UnsafeMutableBufferPointer(rebasing: uplinks[..<count])
         let reading = Reading(
-            state: NetworkState(&network.pointee, known), isWhole: network.pointee.waysAreComplete != 0,
+            state: NetworkState(&network.pointee, known), isWhole: network.pointee.uplinksAreComplete != 0,
             lacksType: known.contains { $0.interfaceTypeIsKnown == 0 })
         return (reading, count)
     }

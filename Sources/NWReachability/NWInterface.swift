@@ -14,7 +14,7 @@ public struct NWInterface: Hashable, Sendable {
         case wifi
         /// A cellular interface, or ppp over a modem.
         case cellular
-        /// Ethernet by wire, or the virtual cable of a container or a virtual machine: veth, macvlan, ipvlan, netkit.
+        /// Ethernet by wire, or a virtual interface that leads out of a container or a virtual machine: veth, macvlan, ipvlan, netkit.
         case wiredEthernet
         /// The interface lo.
         case loopback

@@ -65,8 +65,8 @@ extension NWPathMonitor.Script {
         public var supportsIPv6: Bool
         /// The gateways of the default routes. The first of each family counts.
         public var gateways: [NWEndpoint.Host]
-        /// The types of the interfaces that carry a tunnel.
-        public var carriers: [NWInterface.InterfaceType]
+        /// The types of the interfaces over which the packets of a tunnel leave.
+        public var underlay: [NWInterface.InterfaceType]
         /// Packets can leave after a connection is made.
         public var requiresConnection: Bool
         /// The path is expensive also if the interface is not cellular: a hotspot.
@@ -77,7 +77,7 @@ extension NWPathMonitor.Script {
         /// Makes an interface with a default route, for IPv4 unless the arguments say otherwise.
         public init(
             _ name: String, type: NWInterface.InterfaceType, index: Int, supportsIPv4: Bool = true,
-            supportsIPv6: Bool = false, gateways: [NWEndpoint.Host] = [], carriers: [NWInterface.InterfaceType] = [],
+            supportsIPv6: Bool = false, gateways: [NWEndpoint.Host] = [], underlay: [NWInterface.InterfaceType] = [],
             requiresConnection: Bool = false, isExpensive: Bool = false, isConstrained: Bool = false
         ) {
             self.name = name
@@ -86,7 +86,7 @@ extension NWPathMonitor.Script {
             self.supportsIPv4 = supportsIPv4
             self.supportsIPv6 = supportsIPv6
             self.gateways = gateways
-            self.carriers = carriers
+            self.underlay = underlay
             self.requiresConnection = requiresConnection
             self.isExpensive = isExpensive
             self.isConstrained = isConstrained
@@ -175,8 +175,8 @@ private final class ScriptNetworkSource: NetworkSource {
 
 extension NetworkState {
     fileprivate init(_ network: NWPathMonitor.Script.Network) {
-        ways = network.interfaces.map(Way.init)
-        chosen = ways.best
+        uplinks = network.interfaces.map(Uplink.init)
+        chosen = uplinks.best
         let loopbackPath = network.isLoopbackUp ? DefaultPath(types: UsedTypes(.loopback)) : nil
         loopback = DefaultPaths(ipv4: loopbackPath, ipv6: loopbackPath)
         let servers = network.nameServers.compactMap(\.address)
@@ -187,9 +187,9 @@ extension NetworkState {
     }
 }
 
-extension Way {
+extension Uplink {
     fileprivate init(_ script: NWPathMonitor.Script.Interface) {
-        var types = script.carriers.reduce(UsedTypes(script.type)) { $0.union(UsedTypes($1)) }
+        var types = script.underlay.reduce(UsedTypes(script.type)) { $0.union(UsedTypes($1)) }
         if script.isExpensive { types.insert(.expensive) }
         if script.isConstrained { types.insert(.constrained) }
         let path = DefaultPath(requiresConnection: script.requiresConnection, types: types)

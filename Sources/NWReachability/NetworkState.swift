@@ -27,12 +27,12 @@ struct DefaultPaths: Sendable, Equatable {
 }
 
 /// An interface with a usable default path.
-struct Way: Sendable, Equatable {
+struct Uplink: Sendable, Equatable {
     var interface: NWInterface
     /// Out of this interface.
     var paths: DefaultPaths
 
-    static func == (one: Way, other: Way) -> Bool {
+    static func == (one: Uplink, other: Uplink) -> Bool {
         one.interface.isSame(other.interface) && one.paths == other.paths
     }
 }
@@ -46,10 +46,10 @@ struct NameServers: Sendable, Equatable {
 
 /// All default paths of a network namespace, and its name servers: what the paths of all monitors are made from.
 package struct NetworkState: Sendable, Equatable {
-    /// The ways that the kernel chooses.
+    /// The uplinks that the kernel chooses.
     var chosen = DefaultPaths()
     var loopback = DefaultPaths()
-    var ways: [Way] = []
+    var uplinks: [Uplink] = []
     var nameServers = NameServers()
     package var isNameServerReachable = false
     /// Only a script has another one.
@@ -83,17 +83,17 @@ extension UsedTypes {
 // The structures are large, so they are passed as `inout`, which copies nothing.
 
 extension NetworkState {
-    init(_ network: inout SCNetworkReachabilityNetwork, _ ways: UnsafeMutableBufferPointer<SCNetworkReachabilityWay>) {
-        self.ways.reserveCapacity(ways.count)
-        for index in ways.indices {
-            let way = Way(&ways[index])
-            self.ways.append(way)
-            // One of the ways has the interface of a chosen path, unless that is not known.
-            if network.ipv4.interfaceIndex == ways[index].interfaceIndex {
-                chosen.ipv4 = DefaultPath(&network.ipv4, way.interface, ways[index].ipv4Carriers)
+    init(_ network: inout SCNetworkReachabilityNetwork, _ uplinks: UnsafeMutableBufferPointer<SCNetworkReachabilityUplink>) {
+        self.uplinks.reserveCapacity(uplinks.count)
+        for index in uplinks.indices {
+            let uplink = Uplink(&uplinks[index])
+            self.uplinks.append(uplink)
+            // One of the uplinks has the interface of a chosen path, unless that is not known.
+            if network.ipv4.interfaceIndex == uplinks[index].interfaceIndex {
+                chosen.ipv4 = DefaultPath(&network.ipv4, uplink.interface, uplinks[index].ipv4Underlay)
             }
-            if network.ipv6.interfaceIndex == ways[index].interfaceIndex {
-                chosen.ipv6 = DefaultPath(&network.ipv6, way.interface, ways[index].ipv6Carriers)
+            if network.ipv6.interfaceIndex == uplinks[index].interfaceIndex {
+                chosen.ipv6 = DefaultPath(&network.ipv6, uplink.interface, uplinks[index].ipv6Underlay)
             }
         }
         if chosen.ipv4 == nil { chosen.ipv4 = DefaultPath(&network.ipv4, nil, []) }
@@ -108,23 +108,23 @@ extension NetworkState {
     }
 }
 
-extension Way {
-    fileprivate init(_ way: inout SCNetworkReachabilityWay) {
-        let interface = NWInterface(&way)
+extension Uplink {
+    fileprivate init(_ uplink: inout SCNetworkReachabilityUplink) {
+        let interface = NWInterface(&uplink)
         self.interface = interface
         paths = DefaultPaths(
-            ipv4: DefaultPath(&way.ipv4, interface, way.ipv4Carriers),
-            ipv6: DefaultPath(&way.ipv6, interface, way.ipv6Carriers))
+            ipv4: DefaultPath(&uplink.ipv4, interface, uplink.ipv4Underlay),
+            ipv6: DefaultPath(&uplink.ipv6, interface, uplink.ipv6Underlay))
     }
 }
 
 extension DefaultPath {
     /// nil: packets cannot take the path.
-    fileprivate init?(_ path: inout SCNetworkReachabilityDefaultPath, _ interface: NWInterface?, _ carriers: UsedTypes)
+    fileprivate init?(_ path: inout SCNetworkReachabilityDefaultPath, _ interface: NWInterface?, _ underlay: UsedTypes)
     {
         guard path.flags.contains(.reachable) else { return nil }
         requiresConnection = path.flags.contains(.connectionRequired)
-        if let interface { types = UsedTypes(interface.type).union(carriers) }
+        if let interface { types = UsedTypes(interface.type).union(underlay) }
         source = AddressBytes(&path.source)
         gateway = AddressBytes(&path.gateway)
         if gateway?.isLinkLocalIPv6 == true { gatewayInterface = interface }
@@ -137,12 +137,12 @@ extension DefaultPath {
 }
 
 extension NWInterface {
-    fileprivate init(_ way: inout SCNetworkReachabilityWay) {
-        let name = withUnsafeBytes(of: &way.interfaceName) { NameBytes(loading: $0) }
+    fileprivate init(_ uplink: inout SCNetworkReachabilityUplink) {
+        let name = withUnsafeBytes(of: &uplink.interfaceName) { NameBytes(loading: $0) }
         // The kernel gives ppp over a modem the flag, not the type.
-        let isModem = way.ipv4.flags.contains(.isWWAN) || way.ipv6.flags.contains(.isWWAN)
-        let type = InterfaceType(way.interfaceType, isCable: way.interfaceIsCable != 0)
-        self.init(type: isModem ? .cellular : type, name: name, index: way.interfaceIndex)
+        let isModem = uplink.ipv4.flags.contains(.isWWAN) || uplink.ipv6.flags.contains(.isWWAN)
+        let type = InterfaceType(uplink.interfaceType, leadsOut: uplink.interfaceLeadsOut != 0)
+        self.init(type: isModem ? .cellular : type, name: name, index: uplink.interfaceIndex)
     }
 }
 
@@ -151,8 +151,8 @@ extension NWInterface.InterfaceType {
     init(ofInterface index: UInt32) {
         if index == NetworkState.loopbackInterface.index {
             self = .loopback
-        } else if let way = KernelNetwork.way(ofInterface: index) {
-            self = way.type
+        } else if let uplink = KernelNetwork.uplink(ofInterface: index) {
+            self = uplink.type
         } else {
             self.init(ofLink: index)
         }
@@ -177,14 +177,14 @@ extension NWInterface.InterfaceType {
             self = .other
             return
         }
-        self.init(path.interfaceType, isCable: false)
+        self.init(path.interfaceType, leadsOut: false)
     }
 
-    /// A container's or virtual machine's cable is wired: programs take `other` for no network.
-    fileprivate init(_ type: SCNetworkReachabilityInterfaceType, isCable: Bool) {
+    /// A virtual interface that leads out of a container or a virtual machine is wired: programs take `other` for no network.
+    fileprivate init(_ type: SCNetworkReachabilityInterfaceType, leadsOut: Bool) {
         self =
             switch type {
-            case .virtual where isCable: .wiredEthernet
+            case .virtual where leadsOut: .wiredEthernet
             case .loopback: .loopback
             case .wiredEthernet: .wiredEthernet
             case .wiFi: .wifi
@@ -194,19 +194,19 @@ extension NWInterface.InterfaceType {
     }
 }
 
-extension SCNetworkReachabilityWay {
-    fileprivate var ipv4Carriers: UsedTypes { UsedTypes(carriers: ipv4CarrierTypes, isCable: ipv4CarrierIsCable != 0) }
-    fileprivate var ipv6Carriers: UsedTypes { UsedTypes(carriers: ipv6CarrierTypes, isCable: ipv6CarrierIsCable != 0) }
+extension SCNetworkReachabilityUplink {
+    fileprivate var ipv4Underlay: UsedTypes { UsedTypes(underlay: ipv4UnderlayTypes, leadsOut: ipv4UnderlayLeadsOut != 0) }
+    fileprivate var ipv6Underlay: UsedTypes { UsedTypes(underlay: ipv6UnderlayTypes, leadsOut: ipv6UnderlayLeadsOut != 0) }
 }
 
 extension UsedTypes {
     /// From a bit for each type of the C library.
-    fileprivate init(carriers: UInt32, isCable: Bool) {
+    fileprivate init(underlay: UInt32, leadsOut: Bool) {
         self = []
-        guard carriers != 0 else { return }
-        for bit in 0..<UInt32(UInt32.bitWidth) where carriers & 1 << bit != 0 {
+        guard underlay != 0 else { return }
+        for bit in 0..<UInt32(UInt32.bitWidth) where underlay & 1 << bit != 0 {
             guard let type = SCNetworkReachabilityInterfaceType(rawValue: bit) else { continue }
-            formUnion(UsedTypes(NWInterface.InterfaceType(type, isCable: isCable)))
+            formUnion(UsedTypes(NWInterface.InterfaceType(type, leadsOut: leadsOut)))
         }
     }
 }
@@ -261,12 +261,12 @@ struct Choice {
         } else if requirement == .any {
             // The kernel chooses.
             used = network.chosen
-            interfaces = network.ways.map { $0.interface }
+            interfaces = network.uplinks.map { $0.interface }
         } else {
             // A program binds its sockets to an interface.
-            let ways = network.ways.filter { requirement.allows($0.interface) }
-            interfaces = ways.map { $0.interface }
-            used = ways.best
+            let uplinks = network.uplinks.filter { requirement.allows($0.interface) }
+            interfaces = uplinks.map { $0.interface }
+            used = uplinks.best
         }
     }
 
@@ -279,7 +279,7 @@ struct Choice {
     }
 }
 
-extension [Way] {
+extension [Uplink] {
     /// The first path of each family.
     var best: DefaultPaths {
         DefaultPaths(

@@ -60,7 +60,7 @@ struct PathTests {
     func tunnel() {
         let path = path(
             Network(interfaces: [
-                Interface("tun0", type: .other, index: 9, carriers: [.cellular]), Network.wifi.interfaces[0],
+                Interface("tun0", type: .other, index: 9, underlay: [.cellular]), Network.wifi.interfaces[0],
             ]))
         #expect(path.usesInterfaceType(.other) && path.usesInterfaceType(.cellular) && path.isExpensive)
         // IPv6 leaves over the second interface.

@@ -27,23 +27,23 @@ type DefaultPath struct {
 // IsReachable reports whether a packet can leave this way.
 func (p DefaultPath) IsReachable() bool { return p.Flags&Reachable != 0 }
 
-// A Way is an interface that is up, has a carrier, and has a usable default path in one family or in both.
-type Way struct {
-	Interface    Interface
-	IPv4         DefaultPath // out of this interface
-	IPv6         DefaultPath
-	IPv4Carriers []InterfaceType // of a tunnel: what carries its packets, as far as the kernel shows
-	IPv6Carriers []InterfaceType
+// An Uplink is an interface that is up, has a carrier, and has a usable default path in one family or in both.
+type Uplink struct {
+	Interface         Interface
+	IPv4              DefaultPath // out of this interface
+	IPv6              DefaultPath
+	IPv4UnderlayTypes []InterfaceType // of a tunnel: what carries its packets, as far as the kernel shows
+	IPv6UnderlayTypes []InterfaceType
 }
 
 // A Network has all default paths of a network namespace, and its name servers.
 type Network struct {
-	IPv4                  DefaultPath // the way that the kernel chooses
+	IPv4                  DefaultPath // the uplink that the kernel chooses
 	IPv6                  DefaultPath
-	IPv4LoopbackFlags     Flags // of 127.0.0.1
-	IPv6LoopbackFlags     Flags // of ::1
-	Ways                  []Way // first the kernel's choice for IPv4, then that for IPv6, then all others by metric
-	WaysAreComplete       bool  // false: only the ways that the kernel chooses are known
+	IPv4LoopbackFlags     Flags    // of 127.0.0.1
+	IPv6LoopbackFlags     Flags    // of ::1
+	Uplinks               []Uplink // first the kernel's choice for IPv4, then that for IPv6, then all others by metric
+	UplinksAreComplete    bool     // false: only the uplinks that the kernel chooses are known
 	NameServers           []netip.Addr
 	NameServerIsReachable bool // a packet can leave for at least one
 	Evidence              Evidence
@@ -92,41 +92,41 @@ func newNetworkTarget() (target, error) {
 // network returns the network. If the target is scheduled, it is that of the latest evaluation.
 func (t target) network() (Network, error) {
 	network := C.SCNetworkReachabilityNetwork{size: C.sizeof_SCNetworkReachabilityNetwork}
-	ways := make([]C.SCNetworkReachabilityWay, 8)
+	uplinks := make([]C.SCNetworkReachabilityUplink, 8)
 	for {
 		err := try("SCNetworkReachabilityGetNetwork", func() bool {
-			return C.SCNetworkReachabilityGetNetwork(t.ref, &network, &ways[0], C.sizeof_SCNetworkReachabilityWay,
-				C.size_t(len(ways))) != 0
+			return C.SCNetworkReachabilityGetNetwork(t.ref, &network, &uplinks[0], C.sizeof_SCNetworkReachabilityUplink,
+				C.size_t(len(uplinks))) != 0
 		})
 		if err != nil {
 			return Network{}, err
 		}
-		count := int(network.wayCount)
-		if count <= len(ways) {
-			return goNetwork(&network, ways[:count]), nil
+		count := int(network.uplinkCount)
+		if count <= len(uplinks) {
+			return goNetwork(&network, uplinks[:count]), nil
 		}
-		ways = make([]C.SCNetworkReachabilityWay, count)
+		uplinks = make([]C.SCNetworkReachabilityUplink, count)
 	}
 }
 
-func goNetwork(network *C.SCNetworkReachabilityNetwork, ways []C.SCNetworkReachabilityWay) Network {
+func goNetwork(network *C.SCNetworkReachabilityNetwork, uplinks []C.SCNetworkReachabilityUplink) Network {
 	result := Network{
 		IPv4:                  goDefaultPath(&network.ipv4),
 		IPv6:                  goDefaultPath(&network.ipv6),
 		IPv4LoopbackFlags:     Flags(network.ipv4LoopbackFlags),
 		IPv6LoopbackFlags:     Flags(network.ipv6LoopbackFlags),
-		WaysAreComplete:       network.waysAreComplete != 0,
+		UplinksAreComplete:    network.uplinksAreComplete != 0,
 		NameServerIsReachable: network.nameServerIsReachable != 0,
 		Evidence:              Evidence(network.evidence),
 	}
-	for i := range ways {
-		way := &ways[i]
-		result.Ways = append(result.Ways, Way{
-			Interface:    goInterface(&way.interfaceName, way.interfaceIndex, way.interfaceType),
-			IPv4:         goDefaultPath(&way.ipv4),
-			IPv6:         goDefaultPath(&way.ipv6),
-			IPv4Carriers: goTypes(way.ipv4CarrierTypes),
-			IPv6Carriers: goTypes(way.ipv6CarrierTypes),
+	for i := range uplinks {
+		uplink := &uplinks[i]
+		result.Uplinks = append(result.Uplinks, Uplink{
+			Interface:         goInterface(&uplink.interfaceName, uplink.interfaceIndex, uplink.interfaceType),
+			IPv4:              goDefaultPath(&uplink.ipv4),
+			IPv6:              goDefaultPath(&uplink.ipv6),
+			IPv4UnderlayTypes: goTypes(uplink.ipv4UnderlayTypes),
+			IPv6UnderlayTypes: goTypes(uplink.ipv6UnderlayTypes),
 		})
 	}
 	for i := 0; i < int(network.nameServerCount); i++ {

@@ -213,15 +213,15 @@ func TestWaitEndsWhenTheHostBecomesReachable(t *testing.T) {
 	}
 }
 
-// Before the first callback of the library, the ways may not be complete.
-func expectWays(t *testing.T, watcher *NetworkWatcher, count int) Network {
+// Before the first callback of the library, the uplinks may not be complete.
+func expectUplinks(t *testing.T, watcher *NetworkWatcher, count int) Network {
 	t.Helper()
 	for network := range watcher.Networks() {
-		if network.WaysAreComplete && len(network.Ways) == count {
+		if network.UplinksAreComplete && len(network.Uplinks) == count {
 			return network
 		}
 	}
-	t.Fatalf("no network with %d ways: %v", count, watcher.Err())
+	t.Fatalf("no network with %d uplinks: %v", count, watcher.Err())
 	return Network{}
 }
 
@@ -233,8 +233,8 @@ func TestNetworkChannelReceivesTheCurrentNetworkAndEachChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	network := expectWays(t, watcher, 1)
-	if way := network.Ways[0]; way.Interface.Name != "e0" || way.IPv4.Gateway != netip.MustParseAddr("10.0.0.1") {
+	network := expectUplinks(t, watcher, 1)
+	if uplink := network.Uplinks[0]; uplink.Interface.Name != "e0" || uplink.IPv4.Gateway != netip.MustParseAddr("10.0.0.1") {
 		t.Errorf("%+v", network)
 	}
 	if network.IPv4LoopbackFlags&Reachable == 0 {
@@ -243,15 +243,15 @@ func TestNetworkChannelReceivesTheCurrentNetworkAndEachChange(t *testing.T) {
 	ip(t, "addr add 10.0.1.2/24 dev e1")
 	defer ip(t, "addr del 10.0.1.2/24 dev e1")
 	ip(t, "route add default via 10.0.1.1 metric 10")
-	if network = expectWays(t, watcher, 2); network.Ways[0].Interface.Name != "e0" || network.Ways[1].IPv4.Metric != 10 {
+	if network = expectUplinks(t, watcher, 2); network.Uplinks[0].Interface.Name != "e0" || network.Uplinks[1].IPv4.Metric != 10 {
 		t.Errorf("%+v", network)
 	}
 	ip(t, "route flush exact default")
-	if network = expectWays(t, watcher, 0); network.IPv4.IsReachable() || network.IPv4.Reason != ReasonNoRoute {
+	if network = expectUplinks(t, watcher, 0); network.IPv4.IsReachable() || network.IPv4.Reason != ReasonNoRoute {
 		t.Errorf("%+v", network)
 	}
 	ip(t, "route add default via 10.0.0.1")
-	expectWays(t, watcher, 1)
+	expectUplinks(t, watcher, 1)
 	cancel()
 	for range watcher.Networks() {
 	}
@@ -261,17 +261,17 @@ func TestNetworkChannelReceivesTheCurrentNetworkAndEachChange(t *testing.T) {
 }
 
 func TestNetworkHasTheWays(t *testing.T) {
-	if network, err := CurrentNetwork(); err != nil || len(network.Ways) != 0 || network.IPv4.IsReachable() {
+	if network, err := CurrentNetwork(); err != nil || len(network.Uplinks) != 0 || network.IPv4.IsReachable() {
 		t.Errorf("%+v, %v", network, err)
 	}
 	withRoute(t)
 	network, err := CurrentNetwork()
-	if err != nil || len(network.Ways) != 1 || !network.IPv4.IsReachable() || !network.WaysAreComplete {
+	if err != nil || len(network.Uplinks) != 1 || !network.IPv4.IsReachable() || !network.UplinksAreComplete {
 		t.Fatalf("%+v, %v", network, err)
 	}
-	way := network.Ways[0]
-	if way.Interface.Name != "e0" || way.IPv4.Gateway != netip.MustParseAddr("10.0.0.1") || way.IPv6.IsReachable() {
-		t.Errorf("%+v", way)
+	uplink := network.Uplinks[0]
+	if uplink.Interface.Name != "e0" || uplink.IPv4.Gateway != netip.MustParseAddr("10.0.0.1") || uplink.IPv6.IsReachable() {
+		t.Errorf("%+v", uplink)
 	}
 }
 

@@ -113,27 +113,27 @@ export interface DefaultPath {
 }
 
 /** An interface that is up, has a carrier, and has a usable default path in one family or in both. */
-export interface Way {
+export interface Uplink {
   readonly interface: { readonly name: string; readonly index: number; readonly type: InterfaceType };
   readonly ipv4: DefaultPath;
   readonly ipv6: DefaultPath;
   /** For a tunnel, the types of the interfaces that carry its packets, as far as the kernel shows. */
-  readonly ipv4CarrierTypes: readonly InterfaceType[];
-  readonly ipv6CarrierTypes: readonly InterfaceType[];
+  readonly ipv4UnderlayTypes: readonly InterfaceType[];
+  readonly ipv6UnderlayTypes: readonly InterfaceType[];
 }
 
 /** All default paths of a network namespace, and its name servers. */
 export interface Network {
-  /** The way that the kernel chooses. */
+  /** The uplink that the kernel chooses. */
   readonly ipv4: DefaultPath;
   readonly ipv6: DefaultPath;
   /** Those of 127.0.0.1 and ::1. */
   readonly ipv4LoopbackFlags: number;
   readonly ipv6LoopbackFlags: number;
   /** First the kernel's choice for IPv4, then that for IPv6, then all others by metric. */
-  readonly ways: readonly Way[];
-  /** False: only the ways that the kernel chooses are known. */
-  readonly waysAreComplete: boolean;
+  readonly uplinks: readonly Uplink[];
+  /** False: only the uplinks that the kernel chooses are known. */
+  readonly uplinksAreComplete: boolean;
   /** At most three. */
   readonly nameServers: readonly string[];
   /** Whether a packet can leave for at least one. */
@@ -182,7 +182,7 @@ export declare class Watch extends Changes<Path> {
   readonly description: string;
 }
 
-/** Iterates over the network. In the first one, `waysAreComplete` can be false. */
+/** Iterates over the network. In the first one, `uplinksAreComplete` can be false. */
 export declare class NetworkWatch extends Changes<Network> {
   constructor(options?: SignalOptions);
   /** The network as it was evaluated last. */

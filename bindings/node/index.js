@@ -90,12 +90,12 @@ const defaultPathFrom = (raw) => Object.freeze({
 const typesFrom = (bits) => Object.freeze([...Array(32).keys()].filter((number) => bits & (1 << number))
   .map((number) => nameOf(interfaceTypes, number)));
 
-const wayFrom = (raw) => Object.freeze({
+const uplinkFrom = (raw) => Object.freeze({
   interface: interfaceFrom(raw),
   ipv4: defaultPathFrom(raw.ipv4),
   ipv6: defaultPathFrom(raw.ipv6),
-  ipv4CarrierTypes: typesFrom(raw.ipv4CarrierTypes),
-  ipv6CarrierTypes: typesFrom(raw.ipv6CarrierTypes),
+  ipv4UnderlayTypes: typesFrom(raw.ipv4UnderlayTypes),
+  ipv6UnderlayTypes: typesFrom(raw.ipv6UnderlayTypes),
 });
 
 // Milliseconds. A longer timer would end at once.
@@ -485,8 +485,8 @@ function networkOf(target) {
     ipv6: defaultPathFrom(raw.ipv6),
     ipv4LoopbackFlags: raw.ipv4LoopbackFlags,
     ipv6LoopbackFlags: raw.ipv6LoopbackFlags,
-    ways: Object.freeze(raw.ways.map(wayFrom)),
-    waysAreComplete: raw.waysAreComplete !== 0,
+    uplinks: Object.freeze(raw.uplinks.map(uplinkFrom)),
+    uplinksAreComplete: raw.uplinksAreComplete !== 0,
     nameServers: Object.freeze(raw.nameServers),
     nameServerIsReachable: raw.nameServerIsReachable !== 0,
     evidence: nameOf(evidences, raw.evidence),

@@ -524,37 +524,37 @@ typedef struct {
     struct sockaddr_storage gateway; /* ss_family AF_UNSPEC: none */
 } SCNetworkReachabilityDefaultPath;
 
-/* An interface that is up, has a carrier, and has a usable default path in one family or in both. */
+/* An uplink: an interface that is up, has a carrier, and has a usable default path in one family or in both. */
 typedef struct {
     uint32_t interfaceIndex;
     SCNetworkReachabilityInterfaceType interfaceType;
     char interfaceName[16];
-    /* For a tunnel, the types of the interfaces that carry its packets, as far as the kernel shows: a bit (1 << type)
-     * for each. 0: no tunnel, or not known. */
-    uint32_t ipv4CarrierTypes;
-    uint32_t ipv6CarrierTypes;
+    /* For a tunnel, the types of the interfaces over which its packets leave, as far as the kernel shows: a bit
+     * (1 << type) for each. 0: no tunnel, or not known. */
+    uint32_t ipv4UnderlayTypes;
+    uint32_t ipv6UnderlayTypes;
     SCNetworkReachabilityDefaultPath ipv4; /* out of this interface */
     SCNetworkReachabilityDefaultPath ipv6;
     /* 1, or 0: the kernel must still be queried for the type, which may wait for RTNL, or does not show it. Then
-     * interfaceType is the usual one for this hardware. If waysAreComplete is 1, it does not become known later. */
+     * interfaceType is the usual one for this hardware. If uplinksAreComplete is 1, it does not become known later. */
     uint32_t interfaceTypeIsKnown;
-    /* 1: it leads out of a container or a virtual machine: a veth, netkit, macvlan, ipvlan, or an interface that these
-     * carry. Its type is Virtual. A dummy, tap or vxlan is none. */
-    uint32_t interfaceIsCable;
-    uint32_t ipv4CarrierIsCable; /* 1: one of ipv4CarrierTypes is such an interface */
-    uint32_t ipv6CarrierIsCable;
-} SCNetworkReachabilityWay;
+    /* 1: it leads out of a container or a virtual machine: a veth, netkit, macvlan, ipvlan, or an interface above one
+     * of these. Its type is Virtual. A dummy, tap or vxlan does not lead out. */
+    uint32_t interfaceLeadsOut;
+    uint32_t ipv4UnderlayLeadsOut; /* 1: one of ipv4UnderlayTypes is such an interface */
+    uint32_t ipv6UnderlayLeadsOut;
+} SCNetworkReachabilityUplink;
 
 /* All default paths of a network namespace, and its name servers. */
 typedef struct {
     size_t size;
-    SCNetworkReachabilityDefaultPath ipv4; /* the way that the kernel chooses */
+    SCNetworkReachabilityDefaultPath ipv4; /* the uplink that the kernel chooses */
     SCNetworkReachabilityDefaultPath ipv6;
     SCNetworkReachabilityFlags ipv4LoopbackFlags; /* of 127.0.0.1: Reachable while lo is up */
     SCNetworkReachabilityFlags ipv6LoopbackFlags; /* of ::1 */
     uint32_t evidence;                            /* kSCNetworkReachabilityEvidence... */
-    uint32_t wayCount;                            /* all, also if the caller's array is smaller */
-    uint32_t waysAreComplete;                     /* 1: all are known. 0: those that the kernel chooses */
+    uint32_t uplinkCount;                         /* all, also if the caller's array is smaller */
+    uint32_t uplinksAreComplete;                  /* 1: all are known. 0: those that the kernel chooses */
     uint32_t nameServerCount;                     /* at most 3 */
     uint32_t nameServerIsReachable;               /* 1: UDP packets can leave for port 53 of at least one. Or 0 */
     uint32_t reserved;                            /* 0 */
@@ -564,21 +564,22 @@ typedef struct {
 #define kSCNetworkReachabilityNetworkInitializer \
     SC_SIZED(SCNetworkReachabilityNetwork, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
 
-/*
- * Gets all default paths, and writes at most `capacity` ways. First comes the interface that the kernel chooses for
+/*  Gets all default paths, and writes at most `capacity` uplinks. First comes the interface that the kernel chooses for
  * IPv4, then the one that it chooses for IPv6, then all others by metric (IPv4's, without one IPv6's) and index. A port
- * of a bridge or bond is not a way. Nor is a VRF: its ports are. `waySize` is sizeof(SCNetworkReachabilityWay), the
- * distance between two ways. The rules for `size` apply to it: a way may grow.
+ * of a bridge or bond is not an uplink. Nor is a VRF: its ports are. `uplinkSize` is
+ * sizeof(SCNetworkReachabilityUplink), the distance between two uplinks. The rules for `size` apply to it: an uplink
+ * may grow.
  *
  * Only for a target with kSCNetworkReachabilityOptionNotifyNetwork. If the target is scheduled, this gets the latest
- * evaluation, without a system call. Before the first callback, waysAreComplete and interfaceTypeIsKnown can be 0. If
- * the target is not scheduled, this queries the kernel, at least six queries for each interface, and may wait for
- * RTNL. In a sandbox without rtnetlink, the interfaces are not known: there are no ways.
+ * evaluation, without a system call. Before the first callback, uplinksAreComplete and interfaceTypeIsKnown can be 0.
+ * If the target is not scheduled, this queries the kernel, at least six queries for each interface, and may wait for
+ * RTNL. In a sandbox without rtnetlink, the interfaces are not known: there are no uplinks.
  *
  * Fails as GetFlags does, or with an errno of reading /etc/resolv.conf.
  */
 SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNetworkReachabilityNetwork *network,
-                                          SCNetworkReachabilityWay *SC_NULLABLE ways, size_t waySize, size_t capacity);
+                                          SCNetworkReachabilityUplink *SC_NULLABLE uplinks, size_t uplinkSize,
+                                          size_t capacity);
 
 /*
  * Writes at most `capacity` of the target's addresses and returns how many there are: one for an address; all of a
@@ -843,7 +844,7 @@ SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 10 * 4 + 16 + 3 
 SC_ASSERT(sizeof(SCNetworkReachabilityFlow) == 4 && sizeof(SCNetworkReachabilityNextHop) == 4);
 
 SC_ASSERT(sizeof(SCNetworkReachabilityDefaultPath) == 4 * 4 + 2 * sizeof(struct sockaddr_storage));
-SC_ASSERT(sizeof(SCNetworkReachabilityWay) == 8 * 4 + 16 + 2 * sizeof(SCNetworkReachabilityDefaultPath));
+SC_ASSERT(sizeof(SCNetworkReachabilityUplink) == 8 * 4 + 16 + 2 * sizeof(SCNetworkReachabilityDefaultPath));
 SC_ASSERT(sizeof(SCNetworkReachabilityNetwork) ==
           sizeof(size_t) + 2 * sizeof(SCNetworkReachabilityDefaultPath) + 8 * 4 + 3 * sizeof(struct sockaddr_storage));
 

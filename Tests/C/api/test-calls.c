@@ -328,16 +328,16 @@ static void get_network(struct subject *subject)
 {
     const bool can = subject->kind->options == kSCNetworkReachabilityOptionNotifyNetwork;
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
-    SCNetworkReachabilityWay way;
+    SCNetworkReachabilityUplink uplink;
 
     if (!can) {
-        expect_invalid(SCNetworkReachabilityGetNetwork(subject->target, &network, &way, sizeof way, 1),
+        expect_invalid(SCNetworkReachabilityGetNetwork(subject->target, &network, &uplink, sizeof uplink, 1),
                        "GetNetwork of another target");
         return;
     }
-    unit_complain_if(!SCNetworkReachabilityGetNetwork(subject->target, &network, &way, sizeof way, 1),
+    unit_complain_if(!SCNetworkReachabilityGetNetwork(subject->target, &network, &uplink, sizeof uplink, 1),
                      "GetNetwork failed");
-    unit_complain_if(network.wayCount > 0 && way.interfaceName[0] == '\0', "a way without a name");
+    unit_complain_if(network.uplinkCount > 0 && uplink.interfaceName[0] == '\0', "an uplink without a name");
 }
 
 static void call_badly(struct subject *subject)

@@ -187,19 +187,19 @@ static void get_a_network_of_no_size(void)
     SCNetworkReachabilityGetNetwork(target, &network, NULL, 0, 0);
 }
 
-static void get_ways_to_nowhere(void)
+static void get_uplinks_to_nowhere(void)
 {
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
 
-    SCNetworkReachabilityGetNetwork(target, &network, NULL, sizeof(SCNetworkReachabilityWay), 1);
+    SCNetworkReachabilityGetNetwork(target, &network, NULL, sizeof(SCNetworkReachabilityUplink), 1);
 }
 
-static void get_ways_of_no_size(void)
+static void get_uplinks_of_no_size(void)
 {
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
-    SCNetworkReachabilityWay way;
+    SCNetworkReachabilityUplink uplink;
 
-    SCNetworkReachabilityGetNetwork(target, &network, &way, 0, 1);
+    SCNetworkReachabilityGetNetwork(target, &network, &uplink, 0, 1);
 }
 
 static void get_the_network_of_a_plain_target(void)
@@ -365,8 +365,8 @@ static const struct {
     REFUSAL(get_the_last_path_to_nowhere, "path: NULL"),
     REFUSAL(get_a_network_to_nowhere, "network: NULL"),
     REFUSAL(get_a_network_of_no_size, "network->size: "),
-    REFUSAL(get_ways_to_nowhere, "ways: NULL"),
-    REFUSAL(get_ways_of_no_size, "waySize: "),
+    REFUSAL(get_uplinks_to_nowhere, "uplinks: NULL"),
+    REFUSAL(get_uplinks_of_no_size, "uplinkSize: "),
     REFUSAL(get_the_network_of_a_plain_target, "target: without"),
     REFUSAL(get_addresses_to_nowhere, "addresses: "),
     REFUSAL(get_a_description_to_nowhere, "buffer: "),

@@ -6,11 +6,11 @@
 #include "support/queue.h"
 #include "support/test.h"
 
-#define WAYS 4
+#define UPLINKS 4
 
 struct view {
     SCNetworkReachabilityNetwork network;
-    SCNetworkReachabilityWay ways[WAYS];
+    SCNetworkReachabilityUplink uplinks[UPLINKS];
 };
 
 static struct watcher watcher; /* stopped at the end of each test */
@@ -33,7 +33,7 @@ static struct view view_of(SCNetworkReachabilityRef target)
 {
     struct view got = { .network = kSCNetworkReachabilityNetworkInitializer };
 
-    if (!SCNetworkReachabilityGetNetwork(target, &got.network, got.ways, sizeof got.ways[0], WAYS))
+    if (!SCNetworkReachabilityGetNetwork(target, &got.network, got.uplinks, sizeof got.uplinks[0], UPLINKS))
         fail_msg("GetNetwork: %s", SCErrorString(SCError()));
     return got;
 }
@@ -47,25 +47,25 @@ static struct view view_now(void)
 
 static struct view view; /* that the last of the expectations below has compared */
 
-static void expect_ways_of(SCNetworkReachabilityRef target, const char *names)
+static void expect_uplinks_of(SCNetworkReachabilityRef target, const char *names)
 {
-    char text[WAYS * 17] = "";
+    char text[UPLINKS * 17] = "";
 
     view = view_of(target);
-    assert_true(view.network.wayCount <= WAYS);
-    for (uint32_t i = 0; i < view.network.wayCount; i++) {
+    assert_true(view.network.uplinkCount <= UPLINKS);
+    for (uint32_t i = 0; i < view.network.uplinkCount; i++) {
         strcat(text, i == 0 ? "" : " ");
-        strcat(text, view.ways[i].interfaceName);
-        assert_int_equal(view.ways[i].interfaceIndex, if_nametoindex(view.ways[i].interfaceName));
+        strcat(text, view.uplinks[i].interfaceName);
+        assert_int_equal(view.uplinks[i].interfaceIndex, if_nametoindex(view.uplinks[i].interfaceName));
     }
     assert_string_equal(text, names);
 }
 
-static void expect_ways(const char *names)
+static void expect_uplinks(const char *names)
 {
     SCOPED_TARGET target = network_target();
 
-    expect_ways_of(target, names);
+    expect_uplinks_of(target, names);
 }
 
 static void expect_address(const struct sockaddr_storage *address, const char *wanted)
@@ -79,11 +79,12 @@ static void expect_address(const struct sockaddr_storage *address, const char *w
     assert_string_equal(text, wanted);
 }
 
-/* ---- Ways ------------------------------------------------------------------------------------------------------- */
+/* ---- Uplinks -------------------------------------------------------------------------------------------------------
+ * */
 
-TEST(there_is_no_way_without_a_default_route)
+TEST(there_is_no_uplink_without_a_default_route)
 {
-    expect_ways("");
+    expect_uplinks("");
     assert_int_equal(view.network.ipv4.flags, 0);
     assert_int_equal(view.network.ipv4.reason, kSCNetworkReachabilityReasonNoRoute);
     assert_int_equal(view.network.ipv6.flags, 0);
@@ -94,7 +95,7 @@ TEST(there_is_no_way_without_a_default_route)
 TEST(each_family_has_its_own_default_path)
 {
     namespace_ip("route add default via 192.0.2.1 metric 7; -6 route add default via 2001:db8:c::1 metric 9");
-    expect_ways("a c");
+    expect_uplinks("a c");
     assert_int_equal(view.network.ipv4.flags, R);
     assert_int_equal(view.network.ipv4.interfaceIndex, if_nametoindex("a"));
     assert_int_equal(view.network.ipv4.metric, 7);
@@ -104,9 +105,9 @@ TEST(each_family_has_its_own_default_path)
     assert_int_equal(view.network.ipv6.interfaceIndex, if_nametoindex("c"));
     assert_int_equal(view.network.ipv6.metric, 9);
     expect_address(&view.network.ipv6.source, "2001:db8:c::2");
-    assert_int_equal(view.ways[0].ipv6.flags, 0);
-    assert_int_equal(view.ways[1].ipv4.flags, 0);
-    assert_int_equal(view.ways[0].interfaceType, kSCNetworkReachabilityInterfaceTypeVirtual);
+    assert_int_equal(view.uplinks[0].ipv6.flags, 0);
+    assert_int_equal(view.uplinks[1].ipv4.flags, 0);
+    assert_int_equal(view.uplinks[0].interfaceType, kSCNetworkReachabilityInterfaceTypeVirtual);
 }
 
 TEST(a_default_route_for_packets_from_a_prefix_counts)
@@ -114,10 +115,10 @@ TEST(a_default_route_for_packets_from_a_prefix_counts)
     namespace_ip("address delete 2001:db8::2/64 dev a"); /* the kernel would prefer it as the source */
     watcher_schedule(&watcher, network_target());
     (void)idle_perform(watcher.loop);
-    expect_ways_of(watcher.target, "");
+    expect_uplinks_of(watcher.target, "");
     namespace_ip("-6 route add default from 2001:db8:c::/64 via 2001:db8:c::1");
     (void)idle_perform(watcher.loop);
-    expect_ways_of(watcher.target, "c");
+    expect_uplinks_of(watcher.target, "c");
     assert_int_equal(view.network.ipv6.flags, R);
     expect_address(&view.network.ipv6.source, "2001:db8:c::2");
     expect_address(&view.network.ipv6.gateway, "2001:db8:c::1");
@@ -127,9 +128,9 @@ TEST(a_default_route_for_packets_from_a_prefix_counts)
 TEST(a_rule_for_packets_out_of_an_interface_does_not_change_the_source_of_others)
 {
     namespace_ip("address delete 192.0.2.2/24 dev a; address add 10.98.0.1/32 dev a; address add 192.0.2.2/24 dev a");
-    AFTER("route add default via 192.0.2.1; rule add priority 101 oif a unreachable", expect_ways("a"));
+    AFTER("route add default via 192.0.2.1; rule add priority 101 oif a unreachable", expect_uplinks("a"));
     expect_address(&view.network.ipv4.source, "192.0.2.2");
-    expect_address(&view.ways[0].ipv4.source, "192.0.2.2");
+    expect_address(&view.uplinks[0].ipv4.source, "192.0.2.2");
 }
 
 static void add_third_pair(void)
@@ -142,16 +143,16 @@ TEST(other_interfaces_follow_by_metric)
 {
     add_third_pair();
     namespace_ip("route add default via 203.0.113.1 metric 30; route add default via 198.18.0.1 metric 20");
-    AFTER("route add default via 192.0.2.1 metric 10", expect_ways("a e c"));
-    assert_int_equal(view.ways[2].ipv4.metric, 30);
-    expect_address(&view.ways[2].ipv4.gateway, "203.0.113.1");
-    expect_address(&view.ways[2].ipv4.source, "203.0.113.2");
+    AFTER("route add default via 192.0.2.1 metric 10", expect_uplinks("a e c"));
+    assert_int_equal(view.uplinks[2].ipv4.metric, 30);
+    expect_address(&view.uplinks[2].ipv4.gateway, "203.0.113.1");
+    expect_address(&view.uplinks[2].ipv4.source, "203.0.113.2");
 }
 
 static const struct order_row {
     const char *name;
     const char *commands[4]; /* of ip(8) */
-    const char *ways;
+    const char *uplinks;
 } order_rows[] = {
     { "an_interface_without_ipv4_counts_with_the_metric_of_ipv6",
       { "route add default via 192.0.2.1 metric 1", "-6 route add default via 2001:db8::1 metric 1",
@@ -180,16 +181,16 @@ TEST_EACH(order, order_rows)
     add_third_pair();
     for (size_t i = 0; i < 4 && row->commands[i] != NULL; i++)
         namespace_ip("%s", row->commands[i]);
-    expect_ways(row->ways);
+    expect_uplinks(row->uplinks);
 }
 
 /* Longer prefixes lead the samples of that half over the interface that the kernel chooses. */
-TEST(half_of_a_default_route_makes_another_interface_a_way)
+TEST(half_of_a_default_route_makes_another_interface_an_uplink)
 {
     namespace_ip("-6 route add default via 2001:db8::1; -6 route add 4000::/2 via 2001:db8::1");
-    AFTER("-6 route add 2000::/3 via 2001:db8::1; -6 route add ::/1 via 2001:db8:c::1", expect_ways("a c"));
-    assert_int_equal(view.ways[1].ipv6.flags, R);
-    expect_address(&view.ways[1].ipv6.gateway, "2001:db8:c::1");
+    AFTER("-6 route add 2000::/3 via 2001:db8::1; -6 route add ::/1 via 2001:db8:c::1", expect_uplinks("a c"));
+    assert_int_equal(view.uplinks[1].ipv6.flags, R);
+    expect_address(&view.uplinks[1].ipv6.gateway, "2001:db8:c::1");
 }
 
 /* The kernel does not find a route if packets from a prefix have another one with the same destination, unless a longer
@@ -201,61 +202,61 @@ TEST(half_of_a_default_route_counts_beside_one_for_packets_from_a_prefix)
     namespace_ip("-6 route add default via 2001:db8::1; -6 route add 4000::/3 via 2001:db8::1");
     namespace_ip("-6 route add ::/1 via 2001:db8:c::1; -6 route add unreachable ::/1 from 2001:db8:c::2");
     assert_int_equal(expect_flags_of(bound), R);
-    expect_ways("a c");
-    expect_address(&view.ways[1].ipv6.gateway, "2001:db8:c::1");
+    expect_uplinks("a c");
+    expect_address(&view.uplinks[1].ipv6.gateway, "2001:db8:c::1");
 }
 
 /* For IPv6, a socket would find it, too. */
-TEST(half_of_an_ipv4_default_route_makes_another_interface_a_way)
+TEST(half_of_an_ipv4_default_route_makes_another_interface_an_uplink)
 {
     namespace_ip("route add default via 192.0.2.1; route add 0.0.0.0/8 via 192.0.2.1");
-    AFTER("route add 1.0.0.0/8 via 192.0.2.1; route add 0.0.0.0/1 via 203.0.113.1", expect_ways("a c"));
-    expect_address(&view.ways[1].ipv4.gateway, "203.0.113.1");
+    AFTER("route add 1.0.0.0/8 via 192.0.2.1; route add 0.0.0.0/1 via 203.0.113.1", expect_uplinks("a c"));
+    expect_address(&view.uplinks[1].ipv4.gateway, "203.0.113.1");
 }
 
 TEST(an_ipv6_default_route_can_share_its_nexthop_object_with_a_longer_prefix)
 {
     namespace_share_nexthop("2001:db8:c::1", "c", "::/0", "2001:db8:9::1/128");
-    expect_ways("c");
+    expect_uplinks("c");
     assert_int_equal(view.network.ipv6.flags, R);
 }
 
 TEST(half_of_an_ipv6_default_route_can_share_its_nexthop_object_with_a_longer_prefix)
 {
     namespace_share_nexthop("2001:db8:c::1", "c", "::/1", "4000::/3");
-    expect_ways("c");
+    expect_uplinks("c");
     assert_int_equal(view.network.ipv6.flags, R);
 }
 
 /* The kernel chooses a route for all packets over another interface. */
-TEST(a_default_route_for_packets_from_a_prefix_makes_another_interface_a_way)
+TEST(a_default_route_for_packets_from_a_prefix_makes_another_interface_an_uplink)
 {
     namespace_ip("address change 2001:db8::2/64 dev a preferred_lft 0"); /* else it would be the source */
     namespace_ip("-6 route add default via 2001:db8::1");
     watcher_schedule(&watcher, network_target());
     (void)idle_perform(watcher.loop);
-    expect_ways_of(watcher.target, "a");
+    expect_uplinks_of(watcher.target, "a");
     namespace_ip("-6 route add default from 2001:db8:c::/64 via 2001:db8:c::1 metric 20");
     (void)idle_perform(watcher.loop);
-    expect_ways_of(watcher.target, "a c");
-    expect_ways("a c");
-    expect_address(&view.ways[1].ipv6.source, "2001:db8:c::2");
+    expect_uplinks_of(watcher.target, "a c");
+    expect_uplinks("a c");
+    expect_address(&view.uplinks[1].ipv6.source, "2001:db8:c::2");
 }
 
-TEST(an_interface_without_a_carrier_is_no_way)
+TEST(an_interface_without_a_carrier_is_no_uplink)
 {
     namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 2");
     namespace_set_carrier("c", "d", false);
-    expect_ways("a");
+    expect_uplinks("a");
 }
 
-TEST(a_bridge_is_a_way_and_its_port_is_not)
+TEST(a_bridge_is_an_uplink_and_its_port_is_not)
 {
     namespace_ip("link add name br type bridge; link add name p type veth peer name q; link set dev p master br");
     namespace_ip("link set dev p up; link set dev q up");
     namespace_set_up("br");
     namespace_ip("address add 198.18.1.2/24 dev br; route add default via 198.18.1.1");
-    AFTER("route add default dev p metric 50", expect_ways("br"));
+    AFTER("route add default dev p metric 50", expect_uplinks("br"));
 }
 
 static void add_vrf(void)
@@ -267,28 +268,29 @@ static void add_vrf(void)
     namespace_ip("link set dev e master v");
 }
 
-TEST(the_port_of_a_vrf_is_a_way_and_the_vrf_is_not)
+TEST(the_port_of_a_vrf_is_an_uplink_and_the_vrf_is_not)
 {
     add_vrf();
     namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 198.18.0.1 metric 20 vrf v");
-    expect_ways("a e");
-    expect_address(&view.ways[1].ipv4.gateway, "198.18.0.1");
+    expect_uplinks("a e");
+    expect_address(&view.uplinks[1].ipv4.gateway, "198.18.0.1");
 }
 
 /* Packets of a VRF without a default route leave by that of the table "main", with an address of the VRF. */
-TEST(a_vrf_does_not_change_the_ways_outside)
+TEST(a_vrf_does_not_change_the_uplinks_outside)
 {
     add_vrf();
-    AFTER("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 20", expect_ways("a c"));
-    expect_address(&view.ways[0].ipv4.source, "192.0.2.2");
-    expect_address(&view.ways[1].ipv4.source, "203.0.113.2");
+    AFTER("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 20",
+          expect_uplinks("a c"));
+    expect_address(&view.uplinks[0].ipv4.source, "192.0.2.2");
+    expect_address(&view.uplinks[1].ipv4.source, "203.0.113.2");
 }
 
 /* Nothing outside the VRF leaves by its routes. */
-TEST(a_default_route_of_a_vrf_makes_no_way_outside)
+TEST(a_default_route_of_a_vrf_makes_no_uplink_outside)
 {
     add_vrf();
-    AFTER("route add default via 203.0.113.1 dev c table 10", expect_ways(""));
+    AFTER("route add default via 203.0.113.1 dev c table 10", expect_uplinks(""));
 }
 
 TEST(a_tunnel_names_the_type_of_what_carries_it)
@@ -297,9 +299,9 @@ TEST(a_tunnel_names_the_type_of_what_carries_it)
         SKIP("this kernel has no vxlan");
     namespace_ip("address add 10.7.0.1/24 dev v");
     namespace_set_up("v");
-    AFTER("route add default via 10.7.0.9", expect_ways("v"));
-    assert_int_equal(view.ways[0].ipv4CarrierTypes, 1u << kSCNetworkReachabilityInterfaceTypeVirtual);
-    assert_int_equal(view.ways[0].ipv6CarrierTypes, 0);
+    AFTER("route add default via 10.7.0.9", expect_uplinks("v"));
+    assert_int_equal(view.uplinks[0].ipv4UnderlayTypes, 1u << kSCNetworkReachabilityInterfaceTypeVirtual);
+    assert_int_equal(view.uplinks[0].ipv6UnderlayTypes, 0);
 }
 
 /* Returns a tap with the macvlan `m` on it: a link whose type is that of the tap, which only rtnetlink shows. sysfs
@@ -318,12 +320,12 @@ static int require_macvlan_on_tap(void)
     return tap;
 }
 
-TEST(a_way_has_the_type_of_the_link_below_it)
+TEST(an_uplink_has_the_type_of_the_link_below_it)
 {
     const int tap = require_macvlan_on_tap();
 
-    expect_ways("m");
-    assert_int_equal(view.ways[0].interfaceType, kSCNetworkReachabilityInterfaceTypeTunnel);
+    expect_uplinks("m");
+    assert_int_equal(view.uplinks[0].interfaceType, kSCNetworkReachabilityInterfaceTypeTunnel);
     close(tap);
 }
 
@@ -335,30 +337,30 @@ TEST(a_tunnel_names_the_type_of_the_link_below_its_carrier)
         SKIP("this kernel has no vxlan");
     namespace_ip("address add 10.7.0.1/24 dev v");
     namespace_set_up("v");
-    AFTER("route replace default via 10.7.0.9", expect_ways("v"));
-    assert_int_equal(view.ways[0].ipv4CarrierTypes, 1u << kSCNetworkReachabilityInterfaceTypeTunnel);
+    AFTER("route replace default via 10.7.0.9", expect_uplinks("v"));
+    assert_int_equal(view.uplinks[0].ipv4UnderlayTypes, 1u << kSCNetworkReachabilityInterfaceTypeTunnel);
     close(tap);
 }
 
-TEST(a_smaller_array_gets_the_first_ways)
+TEST(a_smaller_array_gets_the_first_uplinks)
 {
     SCOPED_TARGET target = network_target();
 
     namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 2");
     view = (struct view){ .network = kSCNetworkReachabilityNetworkInitializer };
-    assert_true(SCNetworkReachabilityGetNetwork(target, &view.network, view.ways, sizeof view.ways[0], 1));
-    assert_int_equal(view.network.wayCount, 2);
-    assert_string_equal(view.ways[0].interfaceName, "a");
-    assert_string_equal(view.ways[1].interfaceName, "");
+    assert_true(SCNetworkReachabilityGetNetwork(target, &view.network, view.uplinks, sizeof view.uplinks[0], 1));
+    assert_int_equal(view.network.uplinkCount, 2);
+    assert_string_equal(view.uplinks[0].interfaceName, "a");
+    assert_string_equal(view.uplinks[1].interfaceName, "");
     assert_true(SCNetworkReachabilityGetNetwork(target, &view.network, NULL, 0, 0));
 }
 
 TEST(a_larger_structure_is_zeroed_beyond_the_known_fields)
 {
     struct {
-        SCNetworkReachabilityWay way;
+        SCNetworkReachabilityUplink uplink;
         char more[8];
-    } ways[2];
+    } uplinks[2];
     struct {
         SCNetworkReachabilityNetwork network;
         char more[8];
@@ -366,21 +368,21 @@ TEST(a_larger_structure_is_zeroed_beyond_the_known_fields)
     SCOPED_TARGET target = network_target();
 
     namespace_ip("route add default via 192.0.2.1");
-    memset(&ways, 1, sizeof ways);
+    memset(&uplinks, 1, sizeof uplinks);
     memset(&network, 1, sizeof network);
     network.network.size = sizeof network;
-    assert_true(SCNetworkReachabilityGetNetwork(target, &network.network, &ways[0].way, sizeof ways[0], 2));
+    assert_true(SCNetworkReachabilityGetNetwork(target, &network.network, &uplinks[0].uplink, sizeof uplinks[0], 2));
     assert_memory_equal(network.more, "\0\0\0\0\0\0\0", 8);
-    assert_memory_equal(ways[0].more, "\0\0\0\0\0\0\0", 8);
-    assert_int_equal(ways[1].more[0], 1);
+    assert_memory_equal(uplinks[0].more, "\0\0\0\0\0\0\0", 8);
+    assert_int_equal(uplinks[1].more[0], 1);
 }
 
 /* ---- Bad input -------------------------------------------------------------------------------------------------- */
 
 static void expect_refused(SCNetworkReachabilityRef target, SCNetworkReachabilityNetwork *network,
-                           SCNetworkReachabilityWay *ways, size_t way_size)
+                           SCNetworkReachabilityUplink *uplinks, size_t uplink_size)
 {
-    assert_false(SCNetworkReachabilityGetNetwork(target, network, ways, way_size, 1));
+    assert_false(SCNetworkReachabilityGetNetwork(target, network, uplinks, uplink_size, 1));
     assert_int_equal(SCError(), kSCStatusInvalidArgument);
 }
 
@@ -388,15 +390,15 @@ TEST(bad_arguments_are_refused)
 {
     SCOPED_TARGET target = network_target(), plain = expect_target("0.0.0.0");
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer, small = { 0 };
-    SCNetworkReachabilityWay way;
+    SCNetworkReachabilityUplink uplink;
 
-    expect_refused(NULL, &network, &way, sizeof way);
-    expect_refused(target, NULL, &way, sizeof way);
-    expect_refused(target, &small, &way, sizeof way);
-    expect_refused(target, &network, NULL, sizeof way);
-    expect_refused(target, &network, &way, sizeof way - 1);
-    expect_refused(target, &network, &way, 5000);
-    expect_refused(plain, &network, &way, sizeof way);
+    expect_refused(NULL, &network, &uplink, sizeof uplink);
+    expect_refused(target, NULL, &uplink, sizeof uplink);
+    expect_refused(target, &small, &uplink, sizeof uplink);
+    expect_refused(target, &network, NULL, sizeof uplink);
+    expect_refused(target, &network, &uplink, sizeof uplink - 1);
+    expect_refused(target, &network, &uplink, 5000);
+    expect_refused(plain, &network, &uplink, sizeof uplink);
 }
 
 TEST(only_the_plain_default_path_has_the_option)
@@ -492,29 +494,29 @@ static void open_watcher(void)
     watcher_schedule(&watcher, network_target());
 }
 
-/* Exactly one callback comes, and then the ways are these. */
-static void expect_callback(const char *ways)
+/* Exactly one callback comes, and then the uplinks are these. */
+static void expect_callback(const char *uplinks)
 {
     assert_true(idle_perform(watcher.loop) >= 0);
     assert_int_equal(watcher.calls, 1);
     watcher.calls = 0;
-    expect_ways_of(watcher.target, ways);
+    expect_uplinks_of(watcher.target, uplinks);
 }
 
-/* The first callback of a new watcher has these ways. */
-static void expect_first_ways(const char *ways)
+/* The first callback of a new watcher has these uplinks. */
+static void expect_first_uplinks(const char *uplinks)
 {
     open_watcher();
-    expect_callback(ways);
+    expect_callback(uplinks);
 }
 
-/* Callbacks come, and after the last the ways are these: for changes that the kernel makes in several steps. */
-static void expect_callbacks(const char *ways)
+/* Callbacks come, and after the last the uplinks are these: for changes that the kernel makes in several steps. */
+static void expect_callbacks(const char *uplinks)
 {
     (void)idle_perform(watcher.loop);
     assert_true(watcher.calls > 0);
     watcher.calls = 0;
-    expect_ways_of(watcher.target, ways);
+    expect_uplinks_of(watcher.target, uplinks);
 }
 
 static void expect_no_callback(void)
@@ -525,24 +527,24 @@ static void expect_no_callback(void)
 
 TEST(the_first_pass_makes_one_callback)
 {
-    expect_first_ways("");
+    expect_first_uplinks("");
     expect_no_callback();
 }
 
-TEST(the_chosen_way_is_known_before_the_first_callback)
+TEST(the_chosen_uplink_is_known_before_the_first_callback)
 {
     namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 2");
     open_watcher();
-    expect_ways_of(watcher.target, "a");
+    expect_uplinks_of(watcher.target, "a");
     assert_int_equal(view.network.ipv4.flags, R);
-    assert_int_equal(view.network.waysAreComplete, 0);
+    assert_int_equal(view.network.uplinksAreComplete, 0);
     expect_callback("a c");
-    assert_int_equal(view.network.waysAreComplete, 1);
+    assert_int_equal(view.network.uplinksAreComplete, 1);
 }
 
-TEST(a_way_that_comes_or_goes_makes_a_callback)
+TEST(an_uplink_that_comes_or_goes_makes_a_callback)
 {
-    AFTER("route add default via 192.0.2.1 metric 1", expect_first_ways("a"));
+    AFTER("route add default via 192.0.2.1 metric 1", expect_first_uplinks("a"));
     AFTER("route add default via 203.0.113.1 metric 2", expect_callback("a c"));
     namespace_set_carrier("c", "d", false);
     expect_callbacks("a");
@@ -553,14 +555,14 @@ TEST(a_way_that_comes_or_goes_makes_a_callback)
 
 TEST(a_family_that_comes_makes_a_callback)
 {
-    AFTER("route add default via 192.0.2.1", expect_first_ways("a"));
+    AFTER("route add default via 192.0.2.1", expect_first_uplinks("a"));
     AFTER("-6 route add default via 2001:db8::1", expect_callback("a"));
     assert_int_equal(view.network.ipv6.flags, R);
 }
 
 TEST(another_source_address_makes_a_callback)
 {
-    AFTER("address add 192.0.2.3/24 dev a; route add default via 192.0.2.1 src 192.0.2.2", expect_first_ways("a"));
+    AFTER("address add 192.0.2.3/24 dev a; route add default via 192.0.2.1 src 192.0.2.2", expect_first_uplinks("a"));
     AFTER("route replace default via 192.0.2.1 src 192.0.2.3", expect_callback("a"));
     expect_address(&view.network.ipv4.source, "192.0.2.3");
 }
@@ -568,13 +570,13 @@ TEST(another_source_address_makes_a_callback)
 TEST(another_gateway_of_an_interface_that_is_not_chosen_makes_a_callback)
 {
     namespace_ip("route add default via 192.0.2.1 metric 1; route add default via 203.0.113.1 metric 2");
-    expect_first_ways("a c");
+    expect_first_uplinks("a c");
     AFTER("route replace default via 203.0.113.9 metric 2", expect_callback("a c"));
-    expect_address(&view.ways[1].ipv4.gateway, "203.0.113.9");
+    expect_address(&view.uplinks[1].ipv4.gateway, "203.0.113.9");
 }
 
 /* Among equal routes, the kernel prefers one whose gateway responds. */
-TEST(the_gateways_of_equal_default_routes_change_the_chosen_way)
+TEST(the_gateways_of_equal_default_routes_change_the_chosen_uplink)
 {
     static const char *const states[] = { "a nud failed", "a lladdr 02:00:00:00:00:01 nud reachable", "c nud failed",
                                           "c lladdr 02:00:00:00:00:01 nud reachable", "a nud failed" };
@@ -590,13 +592,13 @@ TEST(the_gateways_of_equal_default_routes_change_the_chosen_way)
 
         namespace_ip("neigh replace %s dev %s", gateway, states[i]);
         (void)idle_perform(watcher.loop);
-        assert_string_equal(view_of(watcher.target).ways[0].interfaceName, view_now().ways[0].interfaceName);
+        assert_string_equal(view_of(watcher.target).uplinks[0].interfaceName, view_now().uplinks[0].interfaceName);
     }
 }
 
 TEST(another_metric_makes_a_callback)
 {
-    AFTER("route add default via 192.0.2.1 metric 1", expect_first_ways("a"));
+    AFTER("route add default via 192.0.2.1 metric 1", expect_first_uplinks("a"));
     AFTER("route add default via 192.0.2.1 metric 5", expect_no_callback());
     AFTER("route delete default via 192.0.2.1 metric 1", expect_callback("a"));
     assert_int_equal(view.network.ipv4.metric, 5);
@@ -604,7 +606,7 @@ TEST(another_metric_makes_a_callback)
 
 TEST(another_name_of_an_interface_makes_a_callback)
 {
-    AFTER("route add default via 192.0.2.1", expect_first_ways("a"));
+    AFTER("route add default via 192.0.2.1", expect_first_uplinks("a"));
     if (!namespace_try_ip("link set dev a name renamed"))
         SKIP("this kernel renames no interface that is up");
     expect_callbacks("renamed");
@@ -612,7 +614,7 @@ TEST(another_name_of_an_interface_makes_a_callback)
 
 TEST(lo_down_and_up_make_callbacks)
 {
-    expect_first_ways("");
+    expect_first_uplinks("");
     AFTER("link set dev lo down", expect_callbacks(""));
     assert_int_equal(view.network.ipv4LoopbackFlags, 0);
     AFTER("link set dev lo up", expect_callbacks(""));
@@ -621,13 +623,13 @@ TEST(lo_down_and_up_make_callbacks)
 
 TEST(a_route_that_is_no_default_makes_no_callback)
 {
-    AFTER("route add default via 192.0.2.1", expect_first_ways("a"));
+    AFTER("route add default via 192.0.2.1", expect_first_uplinks("a"));
     AFTER("route add 198.51.100.0/24 via 203.0.113.1; link set dev a mtu 1400", expect_no_callback());
 }
 
 TEST(a_name_server_that_comes_or_goes_makes_a_callback)
 {
-    expect_first_ways("");
+    expect_first_uplinks("");
     etc_replace(ETC_RESOLV_CONF, "nameserver 198.51.100.53\n");
     expect_callback("");
     assert_int_equal(view.network.nameServerIsReachable, 0);
@@ -643,9 +645,10 @@ static const struct {
     const char *commands;
     bool is_reachable;
 } rule_rows[] = {
-    { "a way", "198.51.100.53", "rule add ipproto 17 dport 53 lookup 100; route add default dev a table 100", true },
+    { "an uplink", "198.51.100.53", "rule add ipproto 17 dport 53 lookup 100; route add default dev a table 100",
+      true },
     { "no way", "192.0.2.53", "rule add ipproto 17 dport 53 prohibit", false },
-    { "a way, IPv6", "2001:db8:f::53",
+    { "an uplink, IPv6", "2001:db8:f::53",
       "-6 rule add ipproto 17 dport 53 lookup 100; -6 route add default dev a table 100", true },
     { "no way, IPv6", "2001:db8::53", "-6 rule add ipproto 17 dport 53 prohibit", false },
     { "no way, scoped", "fe80::53%c", "-6 rule add ipproto 17 dport 53 prohibit", false },
@@ -658,14 +661,14 @@ TEST_EACH(rules_for_the_resolvers_packets_count, rule_rows)
     etc_write(ETC_RESOLV_CONF, unit_text("nameserver %s\n", row->server));
     namespace_ip("%s", row->commands);
     assert_int_equal(view_now().network.nameServerIsReachable, row->is_reachable);
-    expect_first_ways("");
+    expect_first_uplinks("");
     assert_int_equal(view.network.nameServerIsReachable, row->is_reachable);
 }
 
 TEST(a_table_for_the_resolvers_packets_makes_a_callback)
 {
     etc_write(ETC_RESOLV_CONF, "nameserver 198.51.100.53\n");
-    AFTER("rule add ipproto 17 dport 53 lookup 100", expect_first_ways(""));
+    AFTER("rule add ipproto 17 dport 53 lookup 100", expect_first_uplinks(""));
     AFTER("route add default via 192.0.2.1 table 100", expect_callback(""));
     assert_int_equal(view.network.nameServerIsReachable, 1);
     AFTER("route delete default table 100", expect_callback(""));
@@ -674,7 +677,7 @@ TEST(a_table_for_the_resolvers_packets_makes_a_callback)
 
 TEST(a_half_written_resolv_conf_makes_no_callback)
 {
-    expect_first_ways("");
+    expect_first_uplinks("");
     const double limit = watcher_now() + 0.1;
     const int fd = open(ETC_RESOLV_CONF, O_WRONLY | O_TRUNC | O_CLOEXEC);
 
@@ -693,7 +696,7 @@ TEST(each_loop_notices_an_edited_file)
 {
     struct watcher other;
 
-    expect_first_ways("");
+    expect_first_uplinks("");
     watcher_schedule(&other, network_target());
     (void)idle_perform(other.loop);
     for (int i = 0; i < 2; i++) {
@@ -714,7 +717,7 @@ TEST(two_namespaces_on_one_loop_notice_an_edited_file)
 {
     struct watcher other;
 
-    expect_first_ways("");
+    expect_first_uplinks("");
     namespace_require();
     watcher_schedule_on(&other, network_target(), watcher.loop);
     (void)idle_perform(watcher.loop);
@@ -732,7 +735,7 @@ TEST(two_namespaces_on_one_loop_notice_an_edited_file)
 
 TEST(another_name_server_makes_a_callback)
 {
-    expect_first_ways("");
+    expect_first_uplinks("");
     etc_replace(ETC_RESOLV_CONF, "nameserver 192.0.2.54\n");
     expect_callback("");
     assert_int_equal(view.network.nameServerIsReachable, 1);
@@ -749,7 +752,7 @@ static void expect_first_server(const char *wanted)
 TEST(a_file_mounted_over_resolv_conf_is_noticed_with_the_next_change)
 {
     etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
-    expect_first_ways("");
+    expect_first_uplinks("");
     etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
     expect_no_callback();
     etc_write(ETC_HOSTS, "# another\n");
@@ -779,7 +782,7 @@ static void expect_callback_at_expiry(void)
 TEST(an_expired_route_to_the_name_server_makes_a_callback)
 {
     etc_write(ETC_RESOLV_CONF, "nameserver 2001:db8:f::53\n");
-    AFTER("-6 route add 2001:db8:f::/64 via 2001:db8::1 expires 1", expect_first_ways(""));
+    AFTER("-6 route add 2001:db8:f::/64 via 2001:db8::1 expires 1", expect_first_uplinks(""));
     assert_int_equal(view.network.nameServerIsReachable, 1);
     expect_callback_at_expiry();
     assert_int_equal(view_of(watcher.target).network.nameServerIsReachable, 0);
@@ -788,9 +791,9 @@ TEST(an_expired_route_to_the_name_server_makes_a_callback)
 TEST(an_expired_default_makes_a_callback)
 {
     namespace_ip("-6 route add default via 2001:db8::1 metric 1");
-    AFTER("-6 route add default via 2001:db8:c::1 metric 2 expires 1", expect_first_ways("a c"));
+    AFTER("-6 route add default via 2001:db8:c::1 metric 2 expires 1", expect_first_uplinks("a c"));
     expect_callback_at_expiry();
-    expect_ways_of(watcher.target, "a");
+    expect_uplinks_of(watcher.target, "a");
 }
 
 /* Only the message about the neighbour announces that IPv6 prefers the other way. The target's own path is IPv4's. */
@@ -799,7 +802,7 @@ TEST(an_ipv6_gateway_that_fails_and_comes_back_makes_a_callback)
     namespace_ip("route add default via 192.0.2.1; -6 route add default via 2001:db8::1 metric 1");
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2");
     namespace_ip("neigh add 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud permanent");
-    AFTER("neigh add 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable", expect_first_ways("a c"));
+    AFTER("neigh add 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable", expect_first_uplinks("a c"));
     assert_int_equal(view.network.ipv6.interfaceIndex, if_nametoindex("a"));
     AFTER("neigh change 2001:db8::1 dev a nud failed", expect_callback("a c"));
     assert_int_equal(view.network.ipv6.interfaceIndex, if_nametoindex("c"));
@@ -808,10 +811,11 @@ TEST(an_ipv6_gateway_that_fails_and_comes_back_makes_a_callback)
 }
 
 /* The route to 4000::/3 leads to one of the addresses that stand for the default route. */
-TEST(an_ipv6_gateway_that_is_on_no_way_and_fails_makes_a_callback)
+TEST(an_ipv6_gateway_that_is_on_no_uplink_and_fails_makes_a_callback)
 {
     namespace_ip("-6 route add prohibit default metric 20; -6 route add 4000::/3 via 2001:db8:c::1");
-    AFTER("neigh add 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud reachable extern_learn", expect_first_ways(""));
+    AFTER("neigh add 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud reachable extern_learn",
+          expect_first_uplinks(""));
     assert_int_equal(view.network.ipv6.reason, kSCNetworkReachabilityReasonNoRoute);
     expect_no_callback(); /* the later evaluations of the first changes */
     AFTER("neigh change 2001:db8:c::1 dev c nud failed extern_learn", expect_callback(""));
@@ -824,7 +828,7 @@ TEST(an_ipv6_gateway_of_the_name_server_that_fails_makes_a_callback)
 {
     etc_write(ETC_RESOLV_CONF, "nameserver 2001:db8:f::53\n");
     namespace_ip("-6 route add unreachable 2001:db8::/32; -6 route add 2001:db8:f::/64 via 2001:db8::1");
-    AFTER("neigh add 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable extern_learn", expect_first_ways(""));
+    AFTER("neigh add 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable extern_learn", expect_first_uplinks(""));
     assert_int_equal(view.network.nameServerIsReachable, 1);
     expect_no_callback(); /* the later evaluations of the first changes */
     AFTER("neigh change 2001:db8::1 dev a nud failed extern_learn", expect_callback(""));
@@ -835,11 +839,11 @@ TEST(a_later_target_gets_a_first_callback_of_its_own)
 {
     struct watcher second = { 0 };
 
-    AFTER("route add default via 192.0.2.1", expect_first_ways("a"));
+    AFTER("route add default via 192.0.2.1", expect_first_uplinks("a"));
     watcher_schedule_on(&second, network_target(), watcher.loop);
     (void)idle_perform(watcher.loop);
     assert_int_equal(second.calls, 1);
-    expect_ways_of(second.target, "a");
+    expect_uplinks_of(second.target, "a");
     assert_int_equal(watcher.calls, 0);
 }
 
@@ -850,11 +854,11 @@ TEST(a_later_target_does_not_begin_with_what_an_earlier_one_found)
     open_watcher();
     namespace_ip("route add default via 192.0.2.1");
     watcher_schedule_on(&second, network_target(), watcher.loop);
-    expect_ways_of(second.target, "a");
+    expect_uplinks_of(second.target, "a");
 }
 
-/* For a name alone, the ways are not evaluated. */
-TEST(a_network_target_on_the_loop_of_a_name_has_all_ways)
+/* For a name alone, the uplinks are not evaluated. */
+TEST(a_network_target_on_the_loop_of_a_name_has_all_uplinks)
 {
     struct watcher second;
 
@@ -868,14 +872,14 @@ TEST(a_network_target_on_the_loop_of_a_name_has_all_ways)
     while (idle_perform(watcher.loop) > 0)
         continue;
     assert_int_equal(second.calls, 1);
-    expect_ways_of(second.target, "a c");
+    expect_uplinks_of(second.target, "a c");
 }
 
 TEST(an_unscheduled_target_queries_the_kernel)
 {
-    expect_first_ways("");
+    expect_first_uplinks("");
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
-    AFTER("route add default via 192.0.2.1", expect_ways_of(watcher.target, "a"));
+    AFTER("route add default via 192.0.2.1", expect_uplinks_of(watcher.target, "a"));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
     expect_callback("a");
 }
@@ -915,7 +919,7 @@ TEST(a_child_has_targets_of_its_own_and_the_parents_goes_on)
 {
     if (unit_is_under("tsan"))
         SKIP("the thread sanitizer cannot follow a fork among threads");
-    AFTER("route add default via 192.0.2.1 metric 1", expect_first_ways("a"));
+    AFTER("route add default via 192.0.2.1 metric 1", expect_first_uplinks("a"));
     if (child_begin()) {
         SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
         struct watcher own = { 0 };
@@ -925,11 +929,11 @@ TEST(a_child_has_targets_of_its_own_and_the_parents_goes_on)
         watcher_schedule(&own, network_target());
         assert_true(idle_perform(own.loop) >= 0);
         assert_int_equal(own.calls, 1);
-        expect_ways_of(own.target, "a");
+        expect_uplinks_of(own.target, "a");
         namespace_ip("route add default via 203.0.113.1 metric 2");
         assert_true(idle_perform(own.loop) >= 0);
         assert_int_equal(own.calls, 2);
-        expect_ways_of(own.target, "a c");
+        expect_uplinks_of(own.target, "a c");
         watcher_stop(&own);
         child_end();
     }
@@ -965,7 +969,7 @@ TEST(a_change_while_the_callback_drives_the_loop_is_delivered_after_it)
     assert_true(idle_perform(loop) >= 0);
     assert_true(idle_perform(loop) >= 0);
     assert_int_equal(nested.calls, 2);
-    expect_ways_of(target, "a c");
+    expect_uplinks_of(target, "a c");
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
 }
 
@@ -984,6 +988,6 @@ TEST(after_a_schedule_that_failed_the_kernel_is_queried)
     unit_check(pthread_create(&thread, NULL, retain_own_loop, NULL), "pthread_create");
     unit_check(pthread_join(thread, &ended_loop), "pthread_join");
     assert_false(SCNetworkReachabilityScheduleWithRunLoop(target, ended_loop, kSCRunLoopDefaultMode));
-    AFTER("route add default via 192.0.2.1", expect_ways_of(target, "a"));
+    AFTER("route add default via 192.0.2.1", expect_uplinks_of(target, "a"));
     SCRunLoopRelease(ended_loop);
 }

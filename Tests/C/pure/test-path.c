@@ -360,10 +360,10 @@ TEST(a_carrier_has_no_type_before_it_is_known)
     };
 
     reach_path_apply_outer(&path, &remote, &outer);
-    assert_int_equal(path.carriers, 0);
-    assert_int_equal(path.unknown_carrier, 3);
+    assert_int_equal(path.underlay, 0);
+    assert_int_equal(path.unknown_underlay, 3);
     outer.type_unknown = false;
     reach_path_apply_outer(&path, &remote, &outer);
-    assert_int_equal(path.carriers, 1u << kSCNetworkReachabilityInterfaceTypeWiredEthernet);
-    assert_int_equal(path.unknown_carrier, 0);
+    assert_int_equal(path.underlay, 1u << kSCNetworkReachabilityInterfaceTypeWiredEthernet);
+    assert_int_equal(path.unknown_underlay, 0);
 }

@@ -485,8 +485,8 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, the_default_paths_are_polled)
     assert_int_equal(network.ipv6.flags, 0);
     assert_int_equal(network.ipv4LoopbackFlags, R | L);
     assert_int_equal(network.evidence, kSCNetworkReachabilityEvidenceSocket);
-    assert_int_equal(network.wayCount, 0);
-    assert_int_equal(network.waysAreComplete, 1);
+    assert_int_equal(network.uplinkCount, 0);
+    assert_int_equal(network.uplinksAreComplete, 1);
     AFTER("-6 route add default via 2001:db8::1", EXPECT_SOON(&watcher, R));
     assert_int_equal(network_of(watcher.target).ipv6.flags, R);
 }
@@ -528,17 +528,17 @@ TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_kernel_is_poll
     EXPECT_SOON(&far, R);
 }
 
-TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_ways_are_polled)
+TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_uplinks_are_polled)
 {
     namespace_add_second_pair();
     namespace_ip("link set dev c down; route add default via 192.0.2.1 metric 1");
     watcher_schedule(&watcher, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork));
     EXPECT_SOON(&watcher, R);
-    assert_int_equal(network_of(watcher.target).wayCount, 1);
+    assert_int_equal(network_of(watcher.target).uplinkCount, 1);
     AFTER("link set dev c up; route add default via 203.0.113.1 metric 2", EXPECT_SOON(&watcher, R));
-    assert_int_equal(network_of(watcher.target).wayCount, 2);
+    assert_int_equal(network_of(watcher.target).uplinkCount, 2);
     AFTER("link delete dev c", EXPECT_SOON(&watcher, R));
-    assert_int_equal(network_of(watcher.target).wayCount, 1);
+    assert_int_equal(network_of(watcher.target).uplinkCount, 1);
     watcher_stop(&watcher);
 }
 

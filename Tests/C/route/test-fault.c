@@ -269,7 +269,7 @@ TEST_EACH(a_lost_reply_to_a_batch_makes_no_callback, batch_rows)
 TEST(a_lost_message_hides_no_way)
 {
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
-    SCNetworkReachabilityWay ways[4];
+    SCNetworkReachabilityUplink ways[4];
     bool struck = true;
 
     namespace_add_second_pair();
@@ -280,8 +280,8 @@ TEST(a_lost_message_hides_no_way)
         if (!SCNetworkReachabilityGetNetwork(target, &network, ways, sizeof ways[0], 4))
             fail_msg("GetNetwork: %s", SCErrorString(SCError()));
         struck = faults_disarm() != NULL;
-        assert_int_equal(network.wayCount, 2);
-        assert_int_equal(network.waysAreComplete, 1);
+        assert_int_equal(network.uplinkCount, 2);
+        assert_int_equal(network.uplinksAreComplete, 1);
         assert_true(nth > 20 || struck);
     }
 }
@@ -314,7 +314,7 @@ TEST(a_search_that_is_repeated_has_the_default_path_of_that_time)
     faults_send = NULL;
     assert_int_equal(refusals, 0);
     assert_int_equal(network.ipv4.interfaceIndex, if_nametoindex("c"));
-    assert_int_equal(network.wayCount, 1);
+    assert_int_equal(network.uplinkCount, 1);
 }
 
 static unsigned barriers;

@@ -50,13 +50,13 @@ static void expect_network(const struct family *family, const char *name)
 {
     SCOPED_TARGET target = expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork);
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
-    SCNetworkReachabilityWay ways[2];
+    SCNetworkReachabilityUplink uplinks[2];
 
-    assert_true(SCNetworkReachabilityGetNetwork(target, &network, ways, sizeof ways[0], 2));
-    assert_int_equal(network.wayCount, name == NULL ? 0 : 1);
+    assert_true(SCNetworkReachabilityGetNetwork(target, &network, uplinks, sizeof uplinks[0], 2));
+    assert_int_equal(network.uplinkCount, name == NULL ? 0 : 1);
     assert_int_equal((family->name[3] == '4' ? &network.ipv4 : &network.ipv6)->flags, name == NULL ? 0 : R);
     if (name != NULL)
-        assert_string_equal(ways[0].interfaceName, name);
+        assert_string_equal(uplinks[0].interfaceName, name);
 }
 
 TEST_EACH(a_default_route_with_many_legs_is_the_default_path, families)

@@ -318,7 +318,7 @@ static struct network_path *find_network(void)
     return find_network_after(NULL);
 }
 
-TEST(links_that_are_no_ways_and_that_no_message_has_named_are_left_out)
+TEST(links_that_are_no_uplinks_and_that_no_message_has_named_are_left_out)
 {
     struct network_path before = { .found_at = clock_now() + SECOND };
 
@@ -329,25 +329,25 @@ TEST(links_that_are_no_ways_and_that_no_message_has_named_are_left_out)
     reach_link_table_note_change(&rtnetlink.links, PORT, before.found_at);
     network = find_network_after(&before);
     assert_int_equal(network->count, 2);
-    assert_int_equal(network->ways[1].index, PORT);
+    assert_int_equal(network->uplinks[1].index, PORT);
     reach_network_path_release(network);
     reach_link_table_clear(&rtnetlink.links);
 }
 
-TEST(the_ports_of_a_vrf_are_ways_and_the_vrf_is_not)
+TEST(the_ports_of_a_vrf_are_uplinks_and_the_vrf_is_not)
 {
     add_links(true);
     struct network_path *network = find_network();
     assert_int_equal(network->count, 3);
-    assert_int_equal(network->ways[0].index, OUTSIDE);
-    assert_int_equal(network->ways[1].index, PORT);
-    assert_int_equal(network->ways[2].index, OTHER_PORT);
+    assert_int_equal(network->uplinks[0].index, OUTSIDE);
+    assert_int_equal(network->uplinks[1].index, PORT);
+    assert_int_equal(network->uplinks[2].index, OTHER_PORT);
     reach_network_path_release(network);
     reach_link_table_clear(&rtnetlink.links);
 }
 
 /* With an address of the VRF. */
-TEST(packets_that_leave_a_vrf_do_not_change_the_ways_outside)
+TEST(packets_that_leave_a_vrf_do_not_change_the_uplinks_outside)
 {
     const struct address source4 = make(SOURCE4), source = make(SOURCE);
 
@@ -355,9 +355,9 @@ TEST(packets_that_leave_a_vrf_do_not_change_the_ways_outside)
     has_default = false;
     struct network_path *network = find_network();
     assert_int_equal(network->count, 1);
-    assert_int_equal(network->ways[0].index, OUTSIDE);
-    assert_false(reach_address_equal(&network->ways[0].paths[NETWORK_IPV4].source, &source4));
-    assert_false(reach_address_equal(&network->ways[0].paths[NETWORK_IPV6].source, &source));
+    assert_int_equal(network->uplinks[0].index, OUTSIDE);
+    assert_false(reach_address_equal(&network->uplinks[0].paths[NETWORK_IPV4].source, &source4));
+    assert_false(reach_address_equal(&network->uplinks[0].paths[NETWORK_IPV6].source, &source));
     reach_network_path_release(network);
     reach_link_table_clear(&rtnetlink.links);
 }

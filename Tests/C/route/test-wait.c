@@ -177,7 +177,7 @@ static void make_calls_for_the_network(SCRunLoopRef loop)
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
     note(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     note(SCNetworkReachabilityGetNetwork(target, &network, NULL, 0, 0));
-    note(network.ipv4.flags == kSCNetworkReachabilityFlagsReachable && network.wayCount == 1);
+    note(network.ipv4.flags == kSCNetworkReachabilityFlagsReachable && network.uplinkCount == 1);
     note(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     make_calls_on(target, loop);
 }

@@ -69,7 +69,7 @@ static const struct known_link *find_link(const struct known_links *links, unsig
 }
 
 /* Packets leave over a bridge or bond, not over its ports. */
-static bool may_be_a_way(const struct known_links *links, const struct known_link *link)
+static bool may_be_an_uplink(const struct known_links *links, const struct known_link *link)
 {
     const struct known_link *master = link->master != 0 ? find_link(links, link->master) : NULL;
     const unsigned usable = IFF_UP | IFF_RUNNING;
@@ -77,7 +77,8 @@ static bool may_be_a_way(const struct known_links *links, const struct known_lin
     return (link->flags & (usable | IFF_LOOPBACK)) == usable && (master == NULL || master->is_vrf);
 }
 
-/* ---- Ways ------------------------------------------------------------------------------------------------------- */
+/* ---- Uplinks -------------------------------------------------------------------------------------------------------
+ * */
 
 static bool is_equal(SCNetworkReachabilityFlags flags, SCNetworkReachabilityFlags wanted, const char *what,
                      const char *name, struct text *ret_wrong)
@@ -88,16 +89,17 @@ static bool is_equal(SCNetworkReachabilityFlags flags, SCNetworkReachabilityFlag
     return false;
 }
 
-static const SCNetworkReachabilityWay *find_way(const SCNetworkReachabilityNetwork *network,
-                                                const SCNetworkReachabilityWay *ways, unsigned index)
+static const SCNetworkReachabilityUplink *find_uplink(const SCNetworkReachabilityNetwork *network,
+                                                      const SCNetworkReachabilityUplink *uplinks, unsigned index)
 {
-    for (uint32_t i = 0; i < network->wayCount; i++)
-        if (ways[i].interfaceIndex == index)
-            return &ways[i];
+    for (uint32_t i = 0; i < network->uplinkCount; i++)
+        if (uplinks[i].interfaceIndex == index)
+            return &uplinks[i];
     return NULL;
 }
 
-/* The way over the interface that the kernel chooses has the path that it chooses. A VRF has the ways of its ports. */
+/* The uplink over the interface that the kernel chooses has the path that it chooses. A VRF has the uplinks of its
+ * ports. */
 static SCNetworkReachabilityFlags wanted_flags(int family, const SCNetworkReachabilityDefaultPath *chosen,
                                                const struct known_link *link)
 {
@@ -124,9 +126,10 @@ static bool source_agrees(int family, const char *name, const SCNetworkReachabil
     return false;
 }
 
-/* The way that the kernel chooses has its source. */
-static bool way_source_agrees(int family, const SCNetworkReachabilityDefaultPath *chosen, const struct known_link *link,
-                              const SCNetworkReachabilityDefaultPath *path, struct text *ret_wrong)
+/* The uplink that the kernel chooses has its source. */
+static bool uplink_source_agrees(int family, const SCNetworkReachabilityDefaultPath *chosen,
+                                 const struct known_link *link, const SCNetworkReachabilityDefaultPath *path,
+                                 struct text *ret_wrong)
 {
     const bool is_chosen = chosen->flags != 0 && chosen->interfaceIndex == link->index;
 
@@ -134,34 +137,34 @@ static bool way_source_agrees(int family, const SCNetworkReachabilityDefaultPath
 }
 
 static bool link_agrees(const struct known_links *links, const struct known_link *link,
-                        const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityWay *way,
+                        const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityUplink *uplink,
                         struct text *ret_wrong)
 {
-    const SCNetworkReachabilityFlags ipv4_flags = way != NULL ? way->ipv4.flags : 0;
-    const SCNetworkReachabilityFlags ipv6_flags = way != NULL ? way->ipv6.flags : 0;
+    const SCNetworkReachabilityFlags ipv4_flags = uplink != NULL ? uplink->ipv4.flags : 0;
+    const SCNetworkReachabilityFlags ipv6_flags = uplink != NULL ? uplink->ipv6.flags : 0;
     SCNetworkReachabilityFlags ipv4 = 0, ipv6 = 0;
 
-    if (may_be_a_way(links, link)) {
+    if (may_be_an_uplink(links, link)) {
         ipv4 = wanted_flags(AF_INET, &network->ipv4, link);
         ipv6 = wanted_flags(AF_INET6, &network->ipv6, link);
-    } else if (way != NULL) { /* the kernel can choose the port of a bridge */
+    } else if (uplink != NULL) { /* the kernel can choose the port of a bridge */
         ipv4 = network->ipv4.interfaceIndex == link->index ? network->ipv4.flags : 0;
         ipv6 = network->ipv6.interfaceIndex == link->index ? network->ipv6.flags : 0;
     }
-    if (way != NULL && ipv4 == 0 && ipv6 == 0)
-        text_add(ret_wrong, "\"%s\" is no way; ", link->name);
+    if (uplink != NULL && ipv4 == 0 && ipv6 == 0)
+        text_add(ret_wrong, "\"%s\" is no uplink; ", link->name);
     if (oracle_ipv6_default_is_group())
         return is_equal(ipv4_flags, ipv4, "IPv4", link->name, ret_wrong);
     if (!is_equal(ipv4_flags, ipv4, "IPv4", link->name, ret_wrong) ||
         !is_equal(ipv6_flags, ipv6, "IPv6", link->name, ret_wrong))
         return false;
-    return way == NULL ||
-           ((ipv4 != 0 || ipv6 != 0) && way_source_agrees(AF_INET, &network->ipv4, link, &way->ipv4, ret_wrong) &&
-            way_source_agrees(AF_INET6, &network->ipv6, link, &way->ipv6, ret_wrong));
+    return uplink == NULL ||
+           ((ipv4 != 0 || ipv6 != 0) && uplink_source_agrees(AF_INET, &network->ipv4, link, &uplink->ipv4, ret_wrong) &&
+            uplink_source_agrees(AF_INET6, &network->ipv6, link, &uplink->ipv6, ret_wrong));
 }
 
-static bool ways_agree(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityWay *ways,
-                       struct text *ret_wrong)
+static bool uplinks_agree(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityUplink *uplinks,
+                          struct text *ret_wrong)
 {
     struct known_links links = { .count = 0 };
 
@@ -169,12 +172,12 @@ static bool ways_agree(const SCNetworkReachabilityNetwork *network, const SCNetw
     for (size_t i = 0; i < links.count; i++) {
         const struct known_link *link = &links.items[i];
 
-        if (!link_agrees(&links, link, network, find_way(network, ways, link->index), ret_wrong))
+        if (!link_agrees(&links, link, network, find_uplink(network, uplinks, link->index), ret_wrong))
             return false;
     }
-    for (uint32_t i = 0; i < network->wayCount; i++)
-        if (find_link(&links, ways[i].interfaceIndex) == NULL) {
-            text_add(ret_wrong, "there is no interface %u; ", ways[i].interfaceIndex);
+    for (uint32_t i = 0; i < network->uplinkCount; i++)
+        if (find_link(&links, uplinks[i].interfaceIndex) == NULL) {
+            text_add(ret_wrong, "there is no interface %u; ", uplinks[i].interfaceIndex);
             return false;
         }
     return true;
@@ -232,7 +235,7 @@ static bool servers_agree(const SCNetworkReachabilityNetwork *network, struct te
     return same && (!known || reachable == network->nameServerIsReachable);
 }
 
-bool network_oracle_agrees(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityWay *ways,
+bool network_oracle_agrees(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityUplink *uplinks,
                            struct text *ret_wrong)
 {
     const bool servers = servers_agree(network, ret_wrong);
@@ -243,5 +246,5 @@ bool network_oracle_agrees(const SCNetworkReachabilityNetwork *network, const SC
            is_equal(network->ipv6.flags, oracle_default_flags(AF_INET6, ""), "IPv6", "", ret_wrong) &&
            source_agrees(AF_INET, "", &network->ipv4, ret_wrong) &&
            (oracle_ipv6_default_is_group() || source_agrees(AF_INET6, "", &network->ipv6, ret_wrong)) &&
-           ways_agree(network, ways, ret_wrong) && servers;
+           uplinks_agree(network, uplinks, ret_wrong) && servers;
 }

@@ -9,8 +9,8 @@
 
 #include "soak/text.h"
 
-/* Whether the flags, ways and name servers are right. Adds what is wrong to the text. */
-bool network_oracle_agrees(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityWay *ways,
+/* Whether the flags, uplinks and name servers are right. Adds what is wrong to the text. */
+bool network_oracle_agrees(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityUplink *uplinks,
                            struct text *ret_wrong);
 
 #endif

@@ -17,7 +17,7 @@ static bool paths_agree(const SCNetworkReachabilityDefaultPath *a, const SCNetwo
            results_addresses_agree(&a->gateway, &b->gateway);
 }
 
-static bool ways_agree(const SCNetworkReachabilityWay *a, const SCNetworkReachabilityWay *b)
+static bool uplinks_agree(const SCNetworkReachabilityUplink *a, const SCNetworkReachabilityUplink *b)
 {
     const bool known = a->interfaceTypeIsKnown && b->interfaceTypeIsKnown;
 
@@ -56,24 +56,24 @@ static bool compare_numbers(const char *name, uint32_t a, uint32_t b, struct tex
     return a == b;
 }
 
-static void add_way(struct text *text, const SCNetworkReachabilityWay *way)
+static void add_uplink(struct text *text, const SCNetworkReachabilityUplink *uplink)
 {
-    text_add(text, "interface %u \"%s\" type %d, IPv4: ", way->interfaceIndex, way->interfaceName,
-             way->interfaceTypeIsKnown ? (int)way->interfaceType : -1);
-    add_path(text, &way->ipv4);
+    text_add(text, "interface %u \"%s\" type %d, IPv4: ", uplink->interfaceIndex, uplink->interfaceName,
+             uplink->interfaceTypeIsKnown ? (int)uplink->interfaceType : -1);
+    add_path(text, &uplink->ipv4);
     text_add(text, ", IPv6: ");
-    add_path(text, &way->ipv6);
+    add_path(text, &uplink->ipv6);
 }
 
-static bool compare_ways(const SCNetworkReachabilityWay *a, const SCNetworkReachabilityWay *b,
-                         struct text *ret_difference)
+static bool compare_uplinks(const SCNetworkReachabilityUplink *a, const SCNetworkReachabilityUplink *b,
+                            struct text *ret_difference)
 {
-    if (ways_agree(a, b))
+    if (uplinks_agree(a, b))
         return true;
-    text_add(ret_difference, "a way: ");
-    add_way(ret_difference, a);
+    text_add(ret_difference, "an uplink: ");
+    add_uplink(ret_difference, a);
     text_add(ret_difference, "; ");
-    add_way(ret_difference, b);
+    add_uplink(ret_difference, b);
     return false;
 }
 
@@ -97,16 +97,16 @@ static bool compare_views(const struct network_view *left, const struct network_
                  compare_numbers("the flags of 127.0.0.1", a->ipv4LoopbackFlags, b->ipv4LoopbackFlags,
                                  ret_difference) &&
                  compare_numbers("the flags of ::1", a->ipv6LoopbackFlags, b->ipv6LoopbackFlags, ret_difference) &&
-                 compare_numbers("the number of ways", a->wayCount, b->wayCount, ret_difference) &&
-                 compare_numbers("whether the ways are complete", a->waysAreComplete, b->waysAreComplete,
+                 compare_numbers("the number of uplinks", a->uplinkCount, b->uplinkCount, ret_difference) &&
+                 compare_numbers("whether the uplinks are complete", a->uplinksAreComplete, b->uplinksAreComplete,
                                  ret_difference) &&
                  compare_numbers("the number of name servers", a->nameServerCount, b->nameServerCount,
                                  ret_difference) &&
                  compare_numbers("whether a name server is reachable", a->nameServerIsReachable,
                                  b->nameServerIsReachable, ret_difference);
 
-    for (uint32_t i = 0; agree && i < a->wayCount && i < NETWORK_WAYS; i++)
-        agree = compare_ways(&left->ways[i], &right->ways[i], ret_difference);
+    for (uint32_t i = 0; agree && i < a->uplinkCount && i < NETWORK_UPLINKS; i++)
+        agree = compare_uplinks(&left->uplinks[i], &right->uplinks[i], ret_difference);
     for (uint32_t i = 0; agree && i < a->nameServerCount; i++)
         agree = compare_servers(&a->nameServers[i], &b->nameServers[i], ret_difference);
     return agree;
@@ -117,7 +117,8 @@ static bool compare_views(const struct network_view *left, const struct network_
 static bool get_view(SCNetworkReachabilityRef target, struct network_view *ret)
 {
     ret->network = (SCNetworkReachabilityNetwork)kSCNetworkReachabilityNetworkInitializer;
-    return SCNetworkReachabilityGetNetwork(target, &ret->network, ret->ways, sizeof ret->ways[0], NETWORK_WAYS);
+    return SCNetworkReachabilityGetNetwork(target, &ret->network, ret->uplinks, sizeof ret->uplinks[0],
+                                           NETWORK_UPLINKS);
 }
 
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -175,7 +176,7 @@ void network_targets_close(struct network_targets *targets, struct executors *ex
 
 static int compare_interfaces(const void *a, const void *b)
 {
-    const SCNetworkReachabilityWay *left = a, *right = b;
+    const SCNetworkReachabilityUplink *left = a, *right = b;
 
     return (left->interfaceIndex > right->interfaceIndex) - (left->interfaceIndex < right->interfaceIndex);
 }
@@ -184,10 +185,10 @@ static int compare_interfaces(const void *a, const void *b)
 static void forget_metrics(struct network_view *view)
 {
     view->network.ipv6.metric = 0;
-    for (uint32_t i = 0; i < view->network.wayCount && i < NETWORK_WAYS; i++)
-        view->ways[i].ipv6.metric = 0;
-    qsort(view->ways, view->network.wayCount < NETWORK_WAYS ? view->network.wayCount : NETWORK_WAYS,
-          sizeof view->ways[0], compare_interfaces);
+    for (uint32_t i = 0; i < view->network.uplinkCount && i < NETWORK_UPLINKS; i++)
+        view->uplinks[i].ipv6.metric = 0;
+    qsort(view->uplinks, view->network.uplinkCount < NETWORK_UPLINKS ? view->network.uplinkCount : NETWORK_UPLINKS,
+          sizeof view->uplinks[0], compare_interfaces);
 }
 
 static bool views_agree(struct network_view left, struct network_view right, struct text *ret_difference)
@@ -229,5 +230,5 @@ bool network_targets_agree(struct network_targets *targets, struct text *ret_wro
     SCNetworkReachabilityRelease(target);
     for (size_t i = 0; i < NETWORK_TARGETS && agree; i++)
         agree = target_agrees(&targets->items[i], &fresh, ret_wrong);
-    return agree && network_oracle_agrees(&fresh.network, fresh.ways, ret_wrong);
+    return agree && network_oracle_agrees(&fresh.network, fresh.uplinks, ret_wrong);
 }

@@ -12,12 +12,12 @@
 #include "soak/executor.h"
 #include "soak/text.h"
 
-#define NETWORK_WAYS    32
+#define NETWORK_UPLINKS 32
 #define NETWORK_TARGETS 3
 
 struct network_view {
     SCNetworkReachabilityNetwork network;
-    SCNetworkReachabilityWay ways[NETWORK_WAYS];
+    SCNetworkReachabilityUplink uplinks[NETWORK_UPLINKS];
 };
 
 struct network_target {

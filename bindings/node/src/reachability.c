@@ -774,41 +774,41 @@ static void set_default_path(napi_env env, napi_value object, const char *name,
     napi_set_named_property(env, object, name, value);
 }
 
-static napi_value way_object(napi_env env, const SCNetworkReachabilityWay *way)
+static napi_value uplink_object(napi_env env, const SCNetworkReachabilityUplink *uplink)
 {
     napi_value object;
 
     if (napi_create_object(env, &object) != napi_ok)
         return NULL;
-    set_string(env, object, "interfaceName", way->interfaceName);
-    set_number(env, object, "interfaceIndex", way->interfaceIndex);
-    set_number(env, object, "interfaceType", way->interfaceType);
-    set_number(env, object, "ipv4CarrierTypes", way->ipv4CarrierTypes);
-    set_number(env, object, "ipv6CarrierTypes", way->ipv6CarrierTypes);
-    set_default_path(env, object, "ipv4", &way->ipv4);
-    set_default_path(env, object, "ipv6", &way->ipv6);
+    set_string(env, object, "interfaceName", uplink->interfaceName);
+    set_number(env, object, "interfaceIndex", uplink->interfaceIndex);
+    set_number(env, object, "interfaceType", uplink->interfaceType);
+    set_number(env, object, "ipv4UnderlayTypes", uplink->ipv4UnderlayTypes);
+    set_number(env, object, "ipv6UnderlayTypes", uplink->ipv6UnderlayTypes);
+    set_default_path(env, object, "ipv4", &uplink->ipv4);
+    set_default_path(env, object, "ipv6", &uplink->ipv6);
     return object;
 }
 
 static napi_value network_object(napi_env env, const SCNetworkReachabilityNetwork *network,
-                                 const SCNetworkReachabilityWay *ways)
+                                 const SCNetworkReachabilityUplink *uplinks)
 {
-    napi_value object, array, way;
+    napi_value object, array, uplink;
 
     if (napi_create_object(env, &object) != napi_ok ||
-        napi_create_array_with_length(env, network->wayCount, &array) != napi_ok)
+        napi_create_array_with_length(env, network->uplinkCount, &array) != napi_ok)
         return NULL;
-    for (uint32_t i = 0; i < network->wayCount; i++) {
-        way = way_object(env, &ways[i]);
-        if (way != NULL)
-            napi_set_element(env, array, i, way);
+    for (uint32_t i = 0; i < network->uplinkCount; i++) {
+        uplink = uplink_object(env, &uplinks[i]);
+        if (uplink != NULL)
+            napi_set_element(env, array, i, uplink);
     }
-    napi_set_named_property(env, object, "ways", array);
+    napi_set_named_property(env, object, "uplinks", array);
     set_default_path(env, object, "ipv4", &network->ipv4);
     set_default_path(env, object, "ipv6", &network->ipv6);
     set_number(env, object, "ipv4LoopbackFlags", network->ipv4LoopbackFlags);
     set_number(env, object, "ipv6LoopbackFlags", network->ipv6LoopbackFlags);
-    set_number(env, object, "waysAreComplete", network->waysAreComplete);
+    set_number(env, object, "uplinksAreComplete", network->uplinksAreComplete);
     set_number(env, object, "nameServerIsReachable", network->nameServerIsReachable);
     set_number(env, object, "evidence", network->evidence);
     napi_set_named_property(env, object, "nameServers",
@@ -820,7 +820,7 @@ static napi_value network_object(napi_env env, const SCNetworkReachabilityNetwor
 static napi_value network(napi_env env, napi_callback_info info)
 {
     SCNetworkReachabilityNetwork result = kSCNetworkReachabilityNetworkInitializer;
-    SCNetworkReachabilityWay *ways = NULL, *larger;
+    SCNetworkReachabilityUplink *uplinks = NULL, *larger;
     uint32_t capacity = 0;
     napi_value arguments[1], object;
     const struct handle *handle = handle_of(env, info, 1, arguments);
@@ -828,17 +828,17 @@ static napi_value network(napi_env env, napi_callback_info info)
     if (handle == NULL)
         return NULL;
     for (;;) {
-        if (!SCNetworkReachabilityGetNetwork(handle->target, &result, ways, sizeof *ways, capacity))
-            return free(ways), throw_sc_error(env, "SCNetworkReachabilityGetNetwork");
-        if (result.wayCount <= capacity)
+        if (!SCNetworkReachabilityGetNetwork(handle->target, &result, uplinks, sizeof *uplinks, capacity))
+            return free(uplinks), throw_sc_error(env, "SCNetworkReachabilityGetNetwork");
+        if (result.uplinkCount <= capacity)
             break;
-        if ((larger = realloc(ways, result.wayCount * sizeof *ways)) == NULL)
-            return free(ways), napi_throw_error(env, NULL, "out of memory"), NULL;
-        ways = larger;
-        capacity = result.wayCount;
+        if ((larger = realloc(uplinks, result.uplinkCount * sizeof *uplinks)) == NULL)
+            return free(uplinks), napi_throw_error(env, NULL, "out of memory"), NULL;
+        uplinks = larger;
+        capacity = result.uplinkCount;
     }
-    object = network_object(env, &result, ways);
-    free(ways);
+    object = network_object(env, &result, uplinks);
+    free(uplinks);
     return object;
 }
 

@@ -210,38 +210,38 @@ test('wait ends when the host becomes reachable, or after the timeout', async ()
   await assert.rejects(waitUntilReachable('192.0.2.1', { signal: AbortSignal.timeout(1) }), { name: 'TimeoutError' });
 });
 
-test('network has the ways', () => {
+test('network has the uplinks', () => {
   const now = network();
   assert.equal(now.ipv4.isReachable, true);
   assert.equal(now.ipv6.reason, 'noRoute');
-  assert.deepEqual(now.ways.map((way) => [way.interface.name, way.ipv4.gateway, way.ipv4CarrierTypes]),
+  assert.deepEqual(now.uplinks.map((uplink) => [uplink.interface.name, uplink.ipv4.gateway, uplink.ipv4UnderlayTypes]),
     [['e0', '10.0.0.1', []]]);
-  assert.equal(now.waysAreComplete, true);
+  assert.equal(now.uplinksAreComplete, true);
   toggle('del');
-  assert.deepEqual(network().ways, []);
+  assert.deepEqual(network().uplinks, []);
 });
 
 test('iteration over the network gets the current one and each change', async () => {
   for (const command of ['link add e1 type ifb', 'addr add 10.0.1.2/24 dev e1', 'link set e1 up']) ip(command);
   const networks = watchNetwork();
-  // Before the first callback of the library, the ways may not be complete.
-  const nextWithWays = async (count) => {
+  // Before the first callback of the library, the uplinks may not be complete.
+  const nextWithUplinks = async (count) => {
     for (;;) {
       const { value } = await networks.next();
-      if (value.waysAreComplete && value.ways.length === count) return value;
+      if (value.uplinksAreComplete && value.uplinks.length === count) return value;
     }
   };
-  const one = await nextWithWays(1);
-  assert.deepEqual([one.ways[0].interface.name, one.ways[0].ipv4.gateway], ['e0', '10.0.0.1']);
+  const one = await nextWithUplinks(1);
+  assert.deepEqual([one.uplinks[0].interface.name, one.uplinks[0].ipv4.gateway], ['e0', '10.0.0.1']);
   assert.ok(one.ipv4LoopbackFlags & Flags.reachable);
   ip('route add default via 10.0.1.1 metric 10');
-  const two = await nextWithWays(2);
-  assert.deepEqual([two.ways[1].interface.name, two.ways[1].ipv4.metric], ['e1', 10]);
+  const two = await nextWithUplinks(2);
+  assert.deepEqual([two.uplinks[1].interface.name, two.uplinks[1].ipv4.metric], ['e1', 10]);
   assert.deepEqual(networks.network, two);
   ip('route flush exact default');
-  assert.equal((await nextWithWays(0)).ipv4.reason, 'noRoute');
+  assert.equal((await nextWithUplinks(0)).ipv4.reason, 'noRoute');
   toggle('add');
-  await nextWithWays(1);
+  await nextWithUplinks(1);
   const last = networks.next();
   networks.close();
   assert.equal((await last).done, true);

@@ -16,7 +16,7 @@
 
 from ._check import check, check_async, check_socket, network, wait_until_reachable, wait_until_reachable_async
 from ._library import ReachabilityError, library_version
-from ._network import DefaultPath, Network, Way
+from ._network import DefaultPath, Network, Uplink
 from ._path import Evidence, Flags, Flow, Interface, InterfaceType, NextHop, Path, Reason
 from ._retry import RetryTimer, Wake
 from ._target import Transport
@@ -41,7 +41,7 @@ __all__ = [
     "Transport",
     "Wake",
     "Watch",
-    "Way",
+    "Uplink",
     "__version__",
     "check",
     "check_async",

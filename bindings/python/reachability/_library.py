@@ -82,21 +82,21 @@ class DefaultPathStructure(ctypes.Structure):
     ]
 
 
-class WayStructure(ctypes.Structure):
-    """SCNetworkReachabilityWay."""
+class UplinkStructure(ctypes.Structure):
+    """SCNetworkReachabilityUplink."""
 
     _fields_ = [
         ("interfaceIndex", ctypes.c_uint32),
         ("interfaceType", ctypes.c_uint32),
         ("interfaceName", ctypes.c_char * 16),
-        ("ipv4CarrierTypes", ctypes.c_uint32),
-        ("ipv6CarrierTypes", ctypes.c_uint32),
+        ("ipv4UnderlayTypes", ctypes.c_uint32),
+        ("ipv6UnderlayTypes", ctypes.c_uint32),
         ("ipv4", DefaultPathStructure),
         ("ipv6", DefaultPathStructure),
         ("interfaceTypeIsKnown", ctypes.c_uint32),
-        ("interfaceIsCable", ctypes.c_uint32),
-        ("ipv4CarrierIsCable", ctypes.c_uint32),
-        ("ipv6CarrierIsCable", ctypes.c_uint32),
+        ("interfaceLeadsOut", ctypes.c_uint32),
+        ("ipv4UnderlayLeadsOut", ctypes.c_uint32),
+        ("ipv6UnderlayLeadsOut", ctypes.c_uint32),
     ]
 
 
@@ -110,8 +110,8 @@ class NetworkStructure(ctypes.Structure):
         ("ipv4LoopbackFlags", ctypes.c_uint32),
         ("ipv6LoopbackFlags", ctypes.c_uint32),
         ("evidence", ctypes.c_uint32),
-        ("wayCount", ctypes.c_uint32),
-        ("waysAreComplete", ctypes.c_uint32),
+        ("uplinkCount", ctypes.c_uint32),
+        ("uplinksAreComplete", ctypes.c_uint32),
         ("nameServerCount", ctypes.c_uint32),
         ("nameServerIsReachable", ctypes.c_uint32),
         ("reserved", ctypes.c_uint32),
@@ -206,7 +206,7 @@ get_network = function_that_fails(
     ctypes.c_ubyte,
     Pointer,
     ctypes.POINTER(NetworkStructure),
-    ctypes.POINTER(WayStructure),
+    ctypes.POINTER(UplinkStructure),
     ctypes.c_size_t,
     ctypes.c_size_t,
 )

@@ -30,15 +30,15 @@ class DefaultPath:
 
 
 @dataclasses.dataclass(frozen=True)
-class Way:
+class Uplink:
     """An interface that is up, has a carrier, and has a usable default path in one family or in both."""
 
     interface: Interface
     ipv4: DefaultPath
     ipv6: DefaultPath
-    ipv4_carrier_types: frozenset[InterfaceType]
+    ipv4_underlay_types: frozenset[InterfaceType]
     """For a tunnel, the types of the interfaces that carry its packets, as far as the kernel shows."""
-    ipv6_carrier_types: frozenset[InterfaceType]
+    ipv6_underlay_types: frozenset[InterfaceType]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,14 +46,14 @@ class Network:
     """All default paths of a network namespace, and its name servers. Two networks are equal if all of it is equal."""
 
     ipv4: DefaultPath
-    """The way that the kernel chooses."""
+    """The uplink that the kernel chooses."""
     ipv6: DefaultPath
     ipv4_loopback_flags: Flags
     ipv6_loopback_flags: Flags
-    ways: tuple[Way, ...]
+    uplinks: tuple[Uplink, ...]
     """First the one that the kernel chooses for IPv4, then the one for IPv6, then all others by metric."""
-    ways_are_complete: bool
-    """False: only the ways that the kernel chooses are known."""
+    uplinks_are_complete: bool
+    """False: only the uplinks that the kernel chooses are known."""
     name_servers: tuple[Address, ...]
     """At most three: those of /etc/resolv.conf, or those that systemd-resolved uses."""
     name_server_is_reachable: bool
@@ -76,26 +76,26 @@ def _types(bits: int) -> frozenset[InterfaceType]:
     return frozenset(InterfaceType(number) for number in range(32) if bits & 1 << number)
 
 
-def _way(way: _library.WayStructure) -> Way:
-    name = way.interfaceName.decode(errors="surrogateescape")
-    return Way(
-        interface=Interface(name, way.interfaceIndex, InterfaceType(way.interfaceType)),
-        ipv4=_default_path(way.ipv4),
-        ipv6=_default_path(way.ipv6),
-        ipv4_carrier_types=_types(way.ipv4CarrierTypes),
-        ipv6_carrier_types=_types(way.ipv6CarrierTypes),
+def _uplink(uplink: _library.UplinkStructure) -> Uplink:
+    name = uplink.interfaceName.decode(errors="surrogateescape")
+    return Uplink(
+        interface=Interface(name, uplink.interfaceIndex, InterfaceType(uplink.interfaceType)),
+        ipv4=_default_path(uplink.ipv4),
+        ipv6=_default_path(uplink.ipv6),
+        ipv4_underlay_types=_types(uplink.ipv4UnderlayTypes),
+        ipv6_underlay_types=_types(uplink.ipv6UnderlayTypes),
     )
 
 
-def network_from_structures(network: _library.NetworkStructure, ways: Sequence[_library.WayStructure]) -> Network:
+def network_from_structures(network: _library.NetworkStructure, uplinks: Sequence[_library.UplinkStructure]) -> Network:
     servers = (address_from_bytes(bytes(server)) for server in network.nameServers[: network.nameServerCount])
     return Network(
         ipv4=_default_path(network.ipv4),
         ipv6=_default_path(network.ipv6),
         ipv4_loopback_flags=Flags(network.ipv4LoopbackFlags),
         ipv6_loopback_flags=Flags(network.ipv6LoopbackFlags),
-        ways=tuple(map(_way, ways)),
-        ways_are_complete=bool(network.waysAreComplete),
+        uplinks=tuple(map(_uplink, uplinks)),
+        uplinks_are_complete=bool(network.uplinksAreComplete),
         name_servers=tuple(server for server in servers if server is not None),
         name_server_is_reachable=bool(network.nameServerIsReachable),
         evidence=Evidence(network.evidence),

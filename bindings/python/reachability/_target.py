@@ -119,8 +119,8 @@ def read_network(target: int) -> Network:
     network = _library.NetworkStructure(size=ctypes.sizeof(_library.NetworkStructure))
     capacity = 8
     while True:
-        ways = (_library.WayStructure * capacity)()
-        _library.get_network(target, network, ways, ctypes.sizeof(_library.WayStructure), capacity)
-        if network.wayCount <= capacity:
-            return network_from_structures(network, ways[: network.wayCount])
-        capacity = network.wayCount
+        uplinks = (_library.UplinkStructure * capacity)()
+        _library.get_network(target, network, uplinks, ctypes.sizeof(_library.UplinkStructure), capacity)
+        if network.uplinkCount <= capacity:
+            return network_from_structures(network, uplinks[: network.uplinkCount])
+        capacity = network.uplinkCount

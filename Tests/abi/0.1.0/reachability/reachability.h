@@ -180,15 +180,15 @@ typedef struct {
     uint32_t interfaceIndex;
     SCNetworkReachabilityInterfaceType interfaceType;
     char interfaceName[16];
-    uint32_t ipv4CarrierTypes;
-    uint32_t ipv6CarrierTypes;
+    uint32_t ipv4UnderlayTypes;
+    uint32_t ipv6UnderlayTypes;
     SCNetworkReachabilityDefaultPath ipv4;
     SCNetworkReachabilityDefaultPath ipv6;
     uint32_t interfaceTypeIsKnown;
-    uint32_t interfaceIsCable;
-    uint32_t ipv4CarrierIsCable;
-    uint32_t ipv6CarrierIsCable;
-} SCNetworkReachabilityWay;
+    uint32_t interfaceLeadsOut;
+    uint32_t ipv4UnderlayLeadsOut;
+    uint32_t ipv6UnderlayLeadsOut;
+} SCNetworkReachabilityUplink;
 typedef struct {
     size_t size;
     SCNetworkReachabilityDefaultPath ipv4;
@@ -196,8 +196,8 @@ typedef struct {
     SCNetworkReachabilityFlags ipv4LoopbackFlags;
     SCNetworkReachabilityFlags ipv6LoopbackFlags;
     uint32_t evidence;
-    uint32_t wayCount;
-    uint32_t waysAreComplete;
+    uint32_t uplinkCount;
+    uint32_t uplinksAreComplete;
     uint32_t nameServerCount;
     uint32_t nameServerIsReachable;
     uint32_t reserved;
@@ -206,7 +206,8 @@ typedef struct {
 #define kSCNetworkReachabilityNetworkInitializer \
     SC_SIZED(SCNetworkReachabilityNetwork, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
 SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNetworkReachabilityNetwork *network,
-                                          SCNetworkReachabilityWay *SC_NULLABLE ways, size_t waySize, size_t capacity);
+                                          SCNetworkReachabilityUplink *SC_NULLABLE uplinks, size_t uplinkSize,
+                                          size_t capacity);
 size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target,
                                                  struct sockaddr_storage *SC_NULLABLE addresses, size_t capacity);
 size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *SC_NULLABLE buffer, size_t capacity);
@@ -287,7 +288,7 @@ SC_ASSERT(sizeof(SCNetworkReachabilityOptions) == 5 * sizeof(void *) + 6 * 4);
 SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 10 * 4 + 16 + 3 * sizeof(struct sockaddr_storage));
 SC_ASSERT(sizeof(SCNetworkReachabilityFlow) == 4 && sizeof(SCNetworkReachabilityNextHop) == 4);
 SC_ASSERT(sizeof(SCNetworkReachabilityDefaultPath) == 4 * 4 + 2 * sizeof(struct sockaddr_storage));
-SC_ASSERT(sizeof(SCNetworkReachabilityWay) == 8 * 4 + 16 + 2 * sizeof(SCNetworkReachabilityDefaultPath));
+SC_ASSERT(sizeof(SCNetworkReachabilityUplink) == 8 * 4 + 16 + 2 * sizeof(SCNetworkReachabilityDefaultPath));
 SC_ASSERT(sizeof(SCNetworkReachabilityNetwork) ==
           sizeof(size_t) + 2 * sizeof(SCNetworkReachabilityDefaultPath) + 8 * 4 + 3 * sizeof(struct sockaddr_storage));
 SC_END_DECLS

@@ -108,18 +108,18 @@ pub struct SCNetworkReachabilityDefaultPath {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct SCNetworkReachabilityWay {
+pub struct SCNetworkReachabilityUplink {
     pub interfaceIndex: u32,
     pub interfaceType: u32,
     pub interfaceName: [u8; 16],
-    pub ipv4CarrierTypes: u32,
-    pub ipv6CarrierTypes: u32,
+    pub ipv4UnderlayTypes: u32,
+    pub ipv6UnderlayTypes: u32,
     pub ipv4: SCNetworkReachabilityDefaultPath,
     pub ipv6: SCNetworkReachabilityDefaultPath,
     pub interfaceTypeIsKnown: u32,
-    pub interfaceIsCable: u32,
-    pub ipv4CarrierIsCable: u32,
-    pub ipv6CarrierIsCable: u32,
+    pub interfaceLeadsOut: u32,
+    pub ipv4UnderlayLeadsOut: u32,
+    pub ipv6UnderlayLeadsOut: u32,
 }
 
 #[repr(C)]
@@ -131,8 +131,8 @@ pub struct SCNetworkReachabilityNetwork {
     pub ipv4LoopbackFlags: SCNetworkReachabilityFlags,
     pub ipv6LoopbackFlags: SCNetworkReachabilityFlags,
     pub evidence: u32,
-    pub wayCount: u32,
-    pub waysAreComplete: u32,
+    pub uplinkCount: u32,
+    pub uplinksAreComplete: u32,
     pub nameServerCount: u32,
     pub nameServerIsReachable: u32,
     pub reserved: u32,
@@ -147,7 +147,7 @@ const _: () = {
     assert!(size_of::<SCNetworkReachabilityOptions>() == 5 * pointer + 6 * 4);
     assert!(size_of::<SCNetworkReachabilityDefaultPath>() == 4 * 4 + 2 * size_of::<sockaddr_storage>());
     assert!(
-        size_of::<SCNetworkReachabilityWay>() == 8 * 4 + 16 + 2 * size_of::<SCNetworkReachabilityDefaultPath>()
+        size_of::<SCNetworkReachabilityUplink>() == 8 * 4 + 16 + 2 * size_of::<SCNetworkReachabilityDefaultPath>()
     );
     assert!(
         size_of::<SCNetworkReachabilityNetwork>()
@@ -190,8 +190,8 @@ extern "C" {
     pub fn SCNetworkReachabilityGetNetwork(
         target: SCNetworkReachabilityRef,
         network: *mut SCNetworkReachabilityNetwork,
-        ways: *mut SCNetworkReachabilityWay,
-        waySize: usize,
+        uplinks: *mut SCNetworkReachabilityUplink,
+        uplinkSize: usize,
         capacity: usize,
     ) -> SCBoolean;
     pub fn SCNetworkReachabilityGetResolvedAddresses(

@@ -39,7 +39,7 @@ mod target;
 mod watch;
 
 pub use error::{library_version, Error, Result};
-pub use network::{network, watch_network, watch_network_async, DefaultPath, Network, Way};
+pub use network::{network, watch_network, watch_network_async, DefaultPath, Network, Uplink};
 pub use path::{Evidence, Flags, Flow, Interface, InterfaceType, NextHop, Path, Reason};
 pub use poll_watch::PollWatch;
 pub use retry_timer::{RetryTimer, Wake};

@@ -33,7 +33,7 @@ pub struct DefaultPath {
 /// An interface that is up, has a carrier, and has a usable default path in one family or in both.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Way {
+pub struct Uplink {
     /// The interface.
     pub interface: Interface,
     /// The default path of IPv4 out of this interface.
@@ -41,27 +41,27 @@ pub struct Way {
     /// The default path of IPv6 out of this interface.
     pub ipv6: DefaultPath,
     /// For a tunnel, the types of the interfaces that carry its packets, as far as the kernel shows.
-    pub ipv4_carrier_types: Vec<InterfaceType>,
+    pub ipv4_underlay_types: Vec<InterfaceType>,
     /// The same for IPv6.
-    pub ipv6_carrier_types: Vec<InterfaceType>,
+    pub ipv6_underlay_types: Vec<InterfaceType>,
 }
 
 /// All default paths of a network namespace, and its name servers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Network {
-    /// The way that the kernel chooses for IPv4.
+    /// The uplink that the kernel chooses for IPv4.
     pub ipv4: DefaultPath,
-    /// The way that the kernel chooses for IPv6.
+    /// The uplink that the kernel chooses for IPv6.
     pub ipv6: DefaultPath,
     /// Those of 127.0.0.1.
     pub ipv4_loopback_flags: Flags,
     /// Those of `::1`.
     pub ipv6_loopback_flags: Flags,
-    /// First the way that the kernel chooses for IPv4, then the one for IPv6, then all others by metric.
-    pub ways: Vec<Way>,
-    /// False: only the ways that the kernel chooses are known.
-    pub ways_are_complete: bool,
+    /// First the uplink that the kernel chooses for IPv4, then the one for IPv6, then all others by metric.
+    pub uplinks: Vec<Uplink>,
+    /// False: only the uplinks that the kernel chooses are known.
+    pub uplinks_are_complete: bool,
     /// At most three: those of `/etc/resolv.conf`, or those that systemd-resolved uses.
     pub name_servers: Vec<IpAddr>,
     /// Whether a packet can leave for at least one.
@@ -79,7 +79,7 @@ pub fn network() -> Result<Network> {
 }
 
 /// Watches all default paths and name servers of the calling thread's network namespace: an iterator that blocks. In the
-/// first network, `ways_are_complete` can be false.
+/// first network, `uplinks_are_complete` can be false.
 ///
 /// # Errors
 /// The library's: an errno if the sockets could not be opened.
@@ -111,36 +111,36 @@ impl Value for Network {
 }
 
 fn read(target: &RawTarget) -> Result<Network> {
-    let mut ways: Vec<sys::SCNetworkReachabilityWay> = Vec::new();
+    let mut uplinks: Vec<sys::SCNetworkReachabilityUplink> = Vec::new();
     loop {
         // All zeros is a valid value of these structures of integers.
         let mut network: sys::SCNetworkReachabilityNetwork = unsafe { std::mem::zeroed() };
         network.size = size_of::<sys::SCNetworkReachabilityNetwork>();
-        let (way_size, capacity) = (size_of::<sys::SCNetworkReachabilityWay>(), ways.len());
+        let (uplink_size, capacity) = (size_of::<sys::SCNetworkReachabilityUplink>(), uplinks.len());
         let has_read = unsafe {
-            sys::SCNetworkReachabilityGetNetwork(target.reference, &mut network, ways.as_mut_ptr(), way_size, capacity)
+            sys::SCNetworkReachabilityGetNetwork(target.reference, &mut network, uplinks.as_mut_ptr(), uplink_size, capacity)
         };
         if has_read == 0 {
             return Err(Error::of_last_call());
         }
-        let count = network.wayCount as usize;
+        let count = network.uplinkCount as usize;
         if count <= capacity {
-            return Ok(Network::new(&network, &ways[..count]));
+            return Ok(Network::new(&network, &uplinks[..count]));
         }
-        ways = vec![unsafe { std::mem::zeroed() }; count];
+        uplinks = vec![unsafe { std::mem::zeroed() }; count];
     }
 }
 
 impl Network {
-    fn new(network: &sys::SCNetworkReachabilityNetwork, ways: &[sys::SCNetworkReachabilityWay]) -> Network {
+    fn new(network: &sys::SCNetworkReachabilityNetwork, uplinks: &[sys::SCNetworkReachabilityUplink]) -> Network {
         let servers = network.nameServers.iter().take(network.nameServerCount as usize);
         Network {
             ipv4: DefaultPath::new(&network.ipv4),
             ipv6: DefaultPath::new(&network.ipv6),
             ipv4_loopback_flags: Flags(network.ipv4LoopbackFlags),
             ipv6_loopback_flags: Flags(network.ipv6LoopbackFlags),
-            ways: ways.iter().map(Way::new).collect(),
-            ways_are_complete: network.waysAreComplete != 0,
+            uplinks: uplinks.iter().map(Uplink::new).collect(),
+            uplinks_are_complete: network.uplinksAreComplete != 0,
             name_servers: servers.filter_map(address_from).collect(),
             name_server_is_reachable: network.nameServerIsReachable != 0,
             evidence: network.evidence.into(),
@@ -148,14 +148,14 @@ impl Network {
     }
 }
 
-impl Way {
-    fn new(way: &sys::SCNetworkReachabilityWay) -> Way {
-        Way {
-            interface: Interface::new(&way.interfaceName, way.interfaceIndex, way.interfaceType),
-            ipv4: DefaultPath::new(&way.ipv4),
-            ipv6: DefaultPath::new(&way.ipv6),
-            ipv4_carrier_types: types(way.ipv4CarrierTypes),
-            ipv6_carrier_types: types(way.ipv6CarrierTypes),
+impl Uplink {
+    fn new(uplink: &sys::SCNetworkReachabilityUplink) -> Uplink {
+        Uplink {
+            interface: Interface::new(&uplink.interfaceName, uplink.interfaceIndex, uplink.interfaceType),
+            ipv4: DefaultPath::new(&uplink.ipv4),
+            ipv6: DefaultPath::new(&uplink.ipv6),
+            ipv4_underlay_types: types(uplink.ipv4UnderlayTypes),
+            ipv6_underlay_types: types(uplink.ipv6UnderlayTypes),
         }
     }
 }

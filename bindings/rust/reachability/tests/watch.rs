@@ -206,20 +206,20 @@ fn wait_ends_when_the_host_becomes_reachable() {
 }
 
 #[test]
-fn network_has_the_ways() {
+fn network_has_the_uplinks() {
     let _namespace = enter_namespace();
-    assert!(reachability::network().unwrap().ways.is_empty());
+    assert!(reachability::network().unwrap().uplinks.is_empty());
     ip(ADD);
     let network = reachability::network().unwrap();
-    assert!(network.ipv4.is_reachable() && !network.ipv6.is_reachable() && network.ways_are_complete);
-    assert_eq!(network.ways.len(), 1);
-    assert_eq!(network.ways[0].interface.name, "e0");
-    assert_eq!(network.ways[0].ipv4.gateway, Some([10, 0, 0, 1].into()));
+    assert!(network.ipv4.is_reachable() && !network.ipv6.is_reachable() && network.uplinks_are_complete);
+    assert_eq!(network.uplinks.len(), 1);
+    assert_eq!(network.uplinks[0].interface.name, "e0");
+    assert_eq!(network.uplinks[0].ipv4.gateway, Some([10, 0, 0, 1].into()));
 }
 
-/// Before the first callback of the library, the ways may not be complete.
-fn next_with_ways(watch: &mut Watch<Network>, count: usize) -> Network {
-    let is_next = |network: &Network| network.ways_are_complete && network.ways.len() == count;
+/// Before the first callback of the library, the uplinks may not be complete.
+fn next_with_uplinks(watch: &mut Watch<Network>, count: usize) -> Network {
+    let is_next = |network: &Network| network.uplinks_are_complete && network.uplinks.len() == count;
     watch.map(|network| network.expect("no error")).find(is_next).expect("it has not ended")
 }
 
@@ -231,16 +231,16 @@ fn watch_of_the_network_gets_the_current_one_and_each_change() {
     ip("addr add 10.0.1.2/24 dev e1");
     ip("link set e1 up");
     let mut watch = reachability::watch_network().unwrap();
-    let network = next_with_ways(&mut watch, 1);
-    assert!(network.ways[0].interface.name == "e0" && network.ipv4_loopback_flags.contains(Flags::REACHABLE));
+    let network = next_with_uplinks(&mut watch, 1);
+    assert!(network.uplinks[0].interface.name == "e0" && network.ipv4_loopback_flags.contains(Flags::REACHABLE));
     ip("route add default via 10.0.1.1 metric 10");
-    let network = next_with_ways(&mut watch, 2);
-    assert_eq!((network.ways[1].interface.name.as_str(), network.ways[1].ipv4.metric), ("e1", 10));
+    let network = next_with_uplinks(&mut watch, 2);
+    assert_eq!((network.uplinks[1].interface.name.as_str(), network.uplinks[1].ipv4.metric), ("e1", 10));
     assert_eq!(watch.network(), Ok(network));
     ip("route flush exact default");
-    assert_eq!(next_with_ways(&mut watch, 0).ipv4.reason, Reason::NoRoute);
+    assert_eq!(next_with_uplinks(&mut watch, 0).ipv4.reason, Reason::NoRoute);
     ip(ADD);
-    next_with_ways(&mut watch, 1);
+    next_with_uplinks(&mut watch, 1);
     watch.stop_handle().stop();
     assert!(watch.next().is_none());
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The type of a way, for each kind of link: the same in the first evaluation, which reads no kinds, as in others. */
+/* The type of an uplink, for each kind of link: the same in the first evaluation, which reads no kinds, as in others.
+ * */
 #include "support/denial.h"
 #include "support/etc.h"
 #include "support/fake_sysfs.h"
@@ -7,16 +8,16 @@
 
 static struct watcher watcher; /* stopped at the end of each test */
 
-static SCNetworkReachabilityWay way_of(SCNetworkReachabilityRef target)
+static SCNetworkReachabilityUplink uplink_of(SCNetworkReachabilityRef target)
 {
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
-    SCNetworkReachabilityWay way;
+    SCNetworkReachabilityUplink uplink;
 
-    if (!SCNetworkReachabilityGetNetwork(target, &network, &way, sizeof way, 1))
+    if (!SCNetworkReachabilityGetNetwork(target, &network, &uplink, sizeof uplink, 1))
         fail_msg("GetNetwork: %s", SCErrorString(SCError()));
-    if (network.wayCount == 0)
-        fail_msg("there is no way");
-    return way;
+    if (network.uplinkCount == 0)
+        fail_msg("there is no uplink");
+    return uplink;
 }
 
 static SCNetworkReachabilityRef network_target(void)
@@ -29,7 +30,7 @@ struct kind {
     const char *commands[3];
     const char *name;
     SCNetworkReachabilityInterfaceType type;
-    bool is_cable, is_known_at_once;
+    bool leads_out, is_known_at_once;
 };
 
 #define TYPE(name) kSCNetworkReachabilityInterfaceType##name
@@ -76,12 +77,12 @@ static bool make_link(const struct kind *kind)
     return true;
 }
 
-static void expect_way(const struct kind *kind, const SCNetworkReachabilityWay *way, const char *when)
+static void expect_uplink(const struct kind *kind, const SCNetworkReachabilityUplink *uplink, const char *when)
 {
-    assert_string_equal(way->interfaceName, "x");
-    if (way->interfaceType != kind->type || way->interfaceIsCable != kind->is_cable)
-        fail_msg("%s, %s: type %u, cable %u", kind->name, when, (unsigned)way->interfaceType,
-                 (unsigned)way->interfaceIsCable);
+    assert_string_equal(uplink->interfaceName, "x");
+    if (uplink->interfaceType != kind->type || uplink->interfaceLeadsOut != kind->leads_out)
+        fail_msg("%s, %s: type %u, leads out %u", kind->name, when, (unsigned)uplink->interfaceType,
+                 (unsigned)uplink->interfaceLeadsOut);
 }
 
 /* The first evaluation does not wait for RTNL, so it does not always know the type. But what it knows is right. */
@@ -90,18 +91,18 @@ static void expect_one_type(const struct kind *kind)
     SCOPED_TARGET target = network_target();
 
     watcher_schedule(&watcher, network_target());
-    SCNetworkReachabilityWay first = way_of(watcher.target);
+    SCNetworkReachabilityUplink first = uplink_of(watcher.target);
     (void)idle_perform(watcher.loop);
-    SCNetworkReachabilityWay later = way_of(watcher.target);
-    SCNetworkReachabilityWay queried = way_of(target);
+    SCNetworkReachabilityUplink later = uplink_of(watcher.target);
+    SCNetworkReachabilityUplink queried = uplink_of(target);
     if (kind->is_known_at_once && !first.interfaceTypeIsKnown)
         fail_msg("%s: the type is not known at first", kind->name);
     if (first.interfaceTypeIsKnown)
-        expect_way(kind, &first, "at first");
+        expect_uplink(kind, &first, "at first");
     if (!later.interfaceTypeIsKnown || !queried.interfaceTypeIsKnown)
         fail_msg("%s: the type is not known later", kind->name);
-    expect_way(kind, &later, "later");
-    expect_way(kind, &queried, "queried");
+    expect_uplink(kind, &later, "later");
+    expect_uplink(kind, &queried, "queried");
     watcher_stop(&watcher);
 }
 
@@ -130,7 +131,7 @@ TEST_WITH(NULL, NULL, each_kind_of_link_has_one_type)
 }
 
 /* As a container has it. The other end has an index that no link here has, or that of a link here. */
-static void expect_cable_to(const struct namespace_other *other, unsigned index, bool is_known_at_once)
+static void expect_link_to(const struct namespace_other *other, unsigned index, bool is_known_at_once)
 {
     const struct kind kind = { { NULL }, "veth to another namespace", TYPE(Virtual), true, is_known_at_once };
 
@@ -144,38 +145,38 @@ static void expect_cable_to(const struct namespace_other *other, unsigned index,
     namespace_ip("link delete dev x");
 }
 
-TEST(a_veth_to_another_namespace_is_a_cable)
+TEST(a_veth_to_another_namespace_leads_out)
 {
     struct namespace_other other;
 
     namespace_other_open(&other);
-    expect_cable_to(&other, 4711, true);
-    AFTER("link add name z index 4712 type veth peer name w", expect_cable_to(&other, 4712, false));
+    expect_link_to(&other, 4711, true);
+    AFTER("link add name z index 4712 type veth peer name w", expect_link_to(&other, 4712, false));
     namespace_other_close(&other);
 }
 
-TEST(a_tunnel_knows_that_a_cable_carries_it)
+TEST(a_tunnel_knows_that_its_underlay_leads_out)
 {
     if (!namespace_try_ip("link add name x type ipip remote 192.0.2.1 local 192.0.2.2"))
         SKIP("this kernel has no ipip");
     namespace_ip("address add 198.51.100.2/24 dev x; link set dev x up; route add default dev x");
     watcher_schedule(&watcher, network_target());
     (void)idle_perform(watcher.loop);
-    SCNetworkReachabilityWay way = way_of(watcher.target);
-    assert_int_equal(way.ipv4CarrierTypes, 1u << TYPE(Virtual));
-    assert_int_equal(way.ipv4CarrierIsCable, 1);
-    assert_int_equal(way.interfaceIsCable, 0);
+    SCNetworkReachabilityUplink uplink = uplink_of(watcher.target);
+    assert_int_equal(uplink.ipv4UnderlayTypes, 1u << TYPE(Virtual));
+    assert_int_equal(uplink.ipv4UnderlayLeadsOut, 1);
+    assert_int_equal(uplink.interfaceLeadsOut, 0);
 }
 
-TEST(a_way_smaller_than_that_of_the_first_version_is_refused)
+TEST(an_uplink_smaller_than_that_of_the_first_version_is_refused)
 {
     SCOPED_TARGET target = network_target();
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
-    SCNetworkReachabilityWay way;
+    SCNetworkReachabilityUplink uplink;
 
     namespace_ip("route add default via 192.0.2.1");
-    assert_true(SCNetworkReachabilityGetNetwork(target, &network, &way, sizeof way, 1));
-    assert_false(SCNetworkReachabilityGetNetwork(target, &network, &way, sizeof way - 8, 1));
+    assert_true(SCNetworkReachabilityGetNetwork(target, &network, &uplink, sizeof uplink, 1));
+    assert_false(SCNetworkReachabilityGetNetwork(target, &network, &uplink, sizeof uplink - 8, 1));
 }
 
 UNIT(.setup = begin)
