@@ -136,9 +136,4 @@ bool reach_filestamp_looks_same(const struct filestamp *now, const struct filest
     return now->device == before->device && now->inode == before->inode && now->size == before->size &&
            times_equal(now->modified, before->modified) && times_equal(now->changed, before->changed);
 }
-
-bool reach_filestamp_is_same(const struct filestamp *now, const struct filestamp *before)
-{
-    return before->settled && reach_filestamp_looks_same(now, before);
-}
 #endif

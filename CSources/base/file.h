@@ -37,7 +37,4 @@ int reach_filestamp_read(const char *path, struct filestamp *ret);
 /* Whether the stamps are equal. The file may have changed all the same if `before` is not settled. */
 bool reach_filestamp_looks_same(const struct filestamp *now, const struct filestamp *before);
 
-/* Whether the file is certainly unchanged. */
-bool reach_filestamp_is_same(const struct filestamp *now, const struct filestamp *before);
-
 #endif

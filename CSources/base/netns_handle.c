@@ -35,7 +35,7 @@ int reach_netns_id_current(struct netns_id *ret)
     return read_netns_id(THREAD_NAMESPACE, ret);
 }
 
-bool reach_netns_id_equal(struct netns_id a, struct netns_id b)
+static bool ids_equal(struct netns_id a, struct netns_id b)
 {
     return a.device == b.device && a.inode == b.inode;
 }
@@ -60,8 +60,7 @@ bool reach_netns_handle_is_current(const struct netns_handle *handle)
 {
     struct netns_id current;
 
-    return handle->id.inode == 0 ||
-           (reach_netns_id_current(&current) == 0 && reach_netns_id_equal(handle->id, current));
+    return handle->id.inode == 0 || (reach_netns_id_current(&current) == 0 && ids_equal(handle->id, current));
 }
 
 /* A call of socket(2) on a thread of its own. */
@@ -102,7 +101,7 @@ int reach_netns_handle_socket(const struct netns_handle *handle, int family, int
     *ret = DESCRIPTOR_CLOSED;
     if (error != 0)
         return error;
-    if (handle == NULL || handle->id.inode == 0 || reach_netns_id_equal(handle->id, current))
+    if (handle == NULL || handle->id.inode == 0 || ids_equal(handle->id, current))
         return open_socket(&call);
     error = reach_process_start_thread(open_socket_in_namespace, &call, &thread);
     if (error != 0)
@@ -119,7 +118,7 @@ int reach_netns_handle_enter(const struct netns_handle *handle)
     struct netns_id current;
     const int error = reach_netns_id_current(&current);
 
-    if (error != 0 || handle->id.inode == 0 || reach_netns_id_equal(handle->id, current))
+    if (error != 0 || handle->id.inode == 0 || ids_equal(handle->id, current))
         return error;
     return setns(handle->descriptor.fd, CLONE_NEWNET) == 0 ? 0 : errno;
 }
@@ -130,7 +129,7 @@ void reach_netns_enter_process_namespace(void)
     int fd;
 
     if (reach_netns_id_current(&current) != 0 || read_netns_id(PROCESS_NAMESPACE, &wanted) != 0 ||
-        reach_netns_id_equal(current, wanted))
+        ids_equal(current, wanted))
         return;
     fd = reach_file_open(PROCESS_NAMESPACE, 0);
     if (fd < 0)

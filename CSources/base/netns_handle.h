@@ -26,7 +26,6 @@ struct netns_handle {
 
 /* Reads the calling thread's namespace. Returns 0 or an errno. The inode is 0 without access to /proc. */
 int reach_netns_id_current(struct netns_id *ret);
-bool reach_netns_id_equal(struct netns_id a, struct netns_id b);
 
 /* Opens the calling thread's namespace, whose identity the caller has read. Returns 0 or an errno. */
 int reach_netns_handle_open(struct netns_id id, struct netns_handle *ret);

@@ -19,7 +19,7 @@ static pthread_key_t own_loop_key; /* the thread's own loop */
 static bool own_loop_key_created;  /* under reach_process_lock, as the next */
 static SCRunLoopRef main_loop;     /* the main thread's own loop, for all threads */
 
-int reach_runloop_status(SCRunLoopRef loop)
+static int runloop_status(SCRunLoopRef loop)
 {
     if (!object_is(loop, OBJECT_LOOP))
         return reach_error_invalid("runLoop: NULL, not a run loop, or released");
@@ -28,7 +28,7 @@ int reach_runloop_status(SCRunLoopRef loop)
 
 bool reach_runloop_check(SCRunLoopRef loop)
 {
-    const int status = reach_runloop_status(loop);
+    const int status = runloop_status(loop);
 
     if (status != 0)
         reach_error_set(status);
@@ -116,7 +116,7 @@ SCRunLoopRef SCRunLoopCreate(void)
 
 SCRunLoopRef SCRunLoopRetain(SCRunLoopRef loop)
 {
-    const int status = loop == NULL ? 0 : reach_runloop_status(loop);
+    const int status = loop == NULL ? 0 : runloop_status(loop);
 
     if (status == kSCStatusInvalidArgument)
         reach_error_set(status);
@@ -128,7 +128,7 @@ SCRunLoopRef SCRunLoopRetain(SCRunLoopRef loop)
 
 void SCRunLoopRelease(SCRunLoopRef loop)
 {
-    const int status = loop == NULL ? 0 : reach_runloop_status(loop);
+    const int status = loop == NULL ? 0 : runloop_status(loop);
 
     if (status == kSCStatusInvalidArgument)
         reach_error_set(status);

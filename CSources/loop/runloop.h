@@ -74,10 +74,8 @@ struct SCRunLoop {
     atomic_bool woken, stopped;
 };
 
-/* Checks a caller's loop. Returns 0, kSCStatusInvalidArgument, or ECHILD if the process inherited it by fork. */
-int reach_runloop_status(SCRunLoopRef loop);
-
-/* The same; sets SCError(). */
+/* Checks a caller's loop. False: it sets SCError() to kSCStatusInvalidArgument, or to ECHILD if the process inherited
+ * it by fork. */
 bool reach_runloop_check(SCRunLoopRef loop);
 
 /* Whether a mode is one of the two that exist. */

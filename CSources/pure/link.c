@@ -110,7 +110,8 @@ void reach_link_set_type(struct link *link)
     }
 }
 
-void reach_link_forget_device(struct link *link)
+/* Forgets the device, and the type that was learned. */
+static void forget_device(struct link *link)
 {
     link->device = DEVICE_UNKNOWN;
     link->carried = link->learned = false;
@@ -143,7 +144,7 @@ void reach_link_apply(struct link *link, const struct message_link *news)
     if (is_whole)
         link->master = news->master;
     if (renamed || kind_changed)
-        reach_link_forget_device(link);
+        forget_device(link);
 }
 
 bool reach_link_is_loopback(const struct link *link)
@@ -252,7 +253,7 @@ static void forget_carried_devices(struct link_table *links)
         return;
     for (size_t i = 0; i < links->count; i++)
         if (links->items[i].carried)
-            reach_link_forget_device(&links->items[i]);
+            forget_device(&links->items[i]);
     links->any_carried = false;
 }
 
@@ -368,7 +369,7 @@ int reach_link_table_apply(struct link_table *links, const struct message *messa
     if (known == NULL || changes_carried_devices(known, &link)) {
         forget_carried_devices(links);
         if (link.carried)
-            reach_link_forget_device(&link);
+            forget_device(&link);
     }
     return reach_link_table_put(links, &link);
 }

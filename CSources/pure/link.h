@@ -40,9 +40,6 @@ void reach_link_apply(struct link *link, const struct message_link *news);
 /* Sets `type` from the other fields, unless it was learned. */
 void reach_link_set_type(struct link *link);
 
-/* Forgets the device, and the type that was learned. */
-void reach_link_forget_device(struct link *link);
-
 /* Whether enough is known for the flags of a path over this link, and for its type. */
 bool reach_link_flags_are_known(const struct link *link);
 bool reach_link_type_is_known(const struct link *link);
