@@ -686,6 +686,7 @@ TEST(paths_differ_exactly_if_a_callback_reports_it)
     /* Some fail, as there is nothing to delete. */
     static const char *const commands[] = {
         "route replace default via 192.0.2.1",
+        "route replace default via 192.0.2.1 mtu 1300",
         "route replace default via 192.0.2.5 mtu 1300",
         "route replace default via 192.0.2.5 src 192.0.2.3",
         "route replace default via 203.0.113.1",
