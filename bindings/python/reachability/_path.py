@@ -54,8 +54,6 @@ class _OpenEnum(enum.IntEnum):
 class Reason(_OpenEnum):
     """Why a host is not reachable."""
 
-    NONE = 0
-    """It is reachable."""
     NO_ROUTE = 1
     ROUTE_UNREACHABLE = 2
     ROUTE_PROHIBITED = 3
@@ -118,24 +116,28 @@ class Interface:
 
 @dataclasses.dataclass(frozen=True)
 class Path:
-    """What is known about the path to a host. Two paths are equal if all of it is equal."""
+    """What is known about the path to a host. Two paths are equal if all of it is equal.
+
+    A test makes paths for a Script: Path(Flags.REACHABLE), or Path(Flags(0), Reason.NO_CARRIER).
+    """
 
     flags: Flags
-    reason: Reason
-    interface: Interface | None
+    reason: Reason | None = None
+    """None: it is reachable."""
+    interface: Interface | None = None
     """The interface that packets leave over, or would leave over if the host is not reachable."""
-    destination: Address | None
+    destination: Address | None = None
     """The evaluated address. None for the default path."""
-    source: Address | None
-    gateway: Address | None
+    source: Address | None = None
+    gateway: Address | None = None
     """None: on-link."""
-    mtu: int
+    mtu: int = 0
     """Bytes. 0: unknown."""
-    table: int
+    table: int = 0
     """The routing table of the route. 0: unknown."""
-    evidence: Evidence
-    flow: Flow
-    next_hop: NextHop
+    evidence: Evidence = Evidence.KERNEL
+    flow: Flow = Flow(0)
+    next_hop: NextHop = NextHop.UNKNOWN
     """As it was when the path was read. A watch with `next_hop` reports when it fails, and when it responds again."""
 
     @property
@@ -158,7 +160,7 @@ class Path:
             parts.append(f"via {self.gateway}")
         if self.source:
             parts.append(f"src {self.source}")
-        if self.reason != Reason.NONE:
+        if self.reason:
             parts.append(f"({self.reason})")
         if self.next_hop == NextHop.FAILED:
             parts.append("(next hop failed)")
@@ -172,7 +174,7 @@ def path_from_structure(path: _library.PathStructure) -> Path:
         interface = Interface(name, path.interfaceIndex, InterfaceType(path.interfaceType))
     return Path(
         flags=Flags(path.flags),
-        reason=Reason(path.reason),
+        reason=Reason(path.reason) if path.reason else None,
         interface=interface,
         destination=address_from_bytes(bytes(path.destination)),
         source=address_from_bytes(bytes(path.source)),

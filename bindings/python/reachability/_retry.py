@@ -12,7 +12,7 @@ from types import TracebackType
 
 from . import _hub
 from ._path import Path, Reason
-from ._target import Question, Transport
+from ._target import Question, Script, Transport
 from ._watch import Watch
 
 
@@ -101,7 +101,7 @@ class RetryTimer:
 
     def __init__(
         self,
-        host: str | None = None,
+        host: str | Script | None = None,
         *,
         jitter: float = 0.0,
         min_interval: float = 1.0,
@@ -111,9 +111,10 @@ class RetryTimer:
         port: int = 0,
         transport: Transport | None = None,
         traffic_class: int = 0,
+        family: int = 0,
     ) -> None:
         self._trigger = Trigger(_number("jitter", jitter), _number("min_interval", min_interval))
-        self._watch = Watch._of(Question(host, source, interface, mark, port, transport, traffic_class))
+        self._watch = Watch._of(Question(host, source, interface, mark, port, transport, traffic_class, family))
         self._observe(self._watch.next_change())
 
     def _observe(self, path: Path | None) -> None:

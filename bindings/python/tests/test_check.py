@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 import ipaddress
+import os
+import socket
+import subprocess
+import sys
 from typing import Callable
 
 import pytest
 
 import reachability
+from conftest import ip
 from reachability import Flags, InterfaceType, ReachabilityError, Reason, check, wait_until_reachable, watch
 
 Route = Callable[[str], None]
@@ -25,7 +30,7 @@ def test_own_address_is_reachable_and_local() -> None:
 
 def test_path_over_a_gateway_has_interface_gateway_and_source(route: Route) -> None:
     path = check("192.0.2.1")
-    assert path.is_reachable and path.reason == Reason.NONE and path.interface
+    assert path.is_reachable and path.reason is None and path.interface
     assert (path.interface.name, path.interface.type) == ("e0", InterfaceType.VIRTUAL)
     assert path.gateway == ipaddress.ip_address("10.0.0.1")
     assert path.source == ipaddress.ip_address("10.0.0.2")
@@ -84,6 +89,24 @@ def test_only_routes_of_the_interface_count(route: Route) -> None:
     assert check("192.0.2.1", interface="e7").reason == Reason.INTERFACE_MISSING
 
 
+def test_only_addresses_of_the_family_count(route: Route) -> None:
+    assert check(family=socket.AF_INET).is_reachable
+    assert check(family=socket.AF_INET6).reason == Reason.NO_ROUTE
+    assert str(check("localhost", family=socket.AF_INET).destination) == "127.0.0.1"
+    assert str(check("localhost", family=socket.AF_INET6).destination) == "::1"
+    with watch(family=socket.AF_INET6) as paths:
+        assert not next(paths).is_reachable
+        ip("route add default via 2001:db8::1")
+        try:
+            assert str(next(paths).gateway) == "2001:db8::1"
+        finally:
+            ip("route del default via 2001:db8::1")
+    with pytest.raises(ReachabilityError):
+        check("192.0.2.1", family=socket.AF_INET6)
+    with pytest.raises(ValueError, match="family"):
+        check(family=socket.AF_UNIX)
+
+
 @pytest.mark.parametrize("host", ["", "x" * 1025])
 def test_invalid_name_raises_the_code_and_its_text(host: str) -> None:
     with pytest.raises(ReachabilityError) as caught:
@@ -137,3 +160,12 @@ def test_unknown_values_of_a_later_library_are_kept() -> None:
 def test_version_of_the_library_is_known() -> None:
     assert reachability.library_version().count(".") == 2
     assert reachability.__version__.count(".") == 2
+
+
+@pytest.mark.parametrize("file", ["/missing/libreachability.so.0", "libc.so.6"])
+def test_package_can_be_imported_without_the_library(file: str) -> None:
+    script = "import reachability\ntry: reachability.check()\nexcept ImportError as error: print(error)"
+    environment = {**os.environ, "REACHABILITY_LIBRARY": file}
+    ended = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert file in ended.stdout and "needs the C library libreachability" in ended.stdout

@@ -88,8 +88,8 @@ def test_rule_for_a_port_counts_for_that_port(route: Route, source: str | None) 
     try:
         for port, transport, reason in (
             (443, Transport.TCP, Reason.ROUTE_PROHIBITED),
-            (443, Transport.UDP, Reason.NONE),
-            (80, Transport.TCP, Reason.NONE),
+            (443, Transport.UDP, None),
+            (80, Transport.TCP, None),
         ):
             path = check("192.0.2.1", port=port, transport=transport, source=source)
             assert path.reason == reason and path.flow == Flow(0)
