@@ -75,6 +75,8 @@ pub struct SCNetworkReachabilityOptions {
 pub const kSCNetworkReachabilityOptionNotifyPath: u32 = 1;
 pub const kSCNetworkReachabilityOptionNotifyNetwork: u32 = 2;
 pub const kSCNetworkReachabilityOptionNotifyNextHop: u32 = 4;
+pub const kSCNetworkReachabilityOptionIPv4Only: u32 = 8;
+pub const kSCNetworkReachabilityOptionIPv6Only: u32 = 16;
 
 #[repr(C)]
 pub struct SCNetworkReachabilityPath {
@@ -233,4 +235,5 @@ extern "C" {
         runLoop: SCRunLoopRef,
         flags: *mut SCNetworkReachabilityFlags,
     ) -> SCNetworkReachabilityRef;
+    pub fn SCRunLoopWakeUp(runLoop: SCRunLoopRef);
 }

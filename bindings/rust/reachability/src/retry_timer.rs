@@ -41,7 +41,7 @@ struct Trigger {
 impl Trigger {
     /// Takes the next path. That of a pending name is the default path, and says nothing.
     fn observe(&mut self, path: &Path, now: Instant, jitter: Duration) {
-        if path.reason == Reason::NamePending {
+        if path.reason == Some(Reason::NamePending) {
             return;
         }
         if !path.is_reachable() {
@@ -235,22 +235,12 @@ mod tests {
     use super::*;
     use crate::target::Target;
 
-    fn loopback() -> Path {
-        Target::host("127.0.0.1").check().expect("the kernel is queried")
-    }
-
-    fn lost(path: &Path) -> Path {
-        let mut path = path.clone();
-        path.reason = Reason::NoRoute;
-        path.flags = crate::path::Flags::default();
-        path
+    fn lost(_: &Path) -> Path {
+        Path::unreachable(Reason::NoRoute)
     }
 
     fn reachable() -> Path {
-        let mut path = loopback();
-        path.reason = Reason::None;
-        path.flags = crate::path::Flags::REACHABLE;
-        path
+        Path::reachable()
     }
 
     #[test]
@@ -258,8 +248,7 @@ mod tests {
         let (now, path) = (Instant::now(), reachable());
         let end = now.checked_add(Duration::from_secs(10));
         let mut trigger = Trigger::default();
-        let mut pending = lost(&path);
-        pending.reason = Reason::NamePending;
+        let pending = Path::unreachable(Reason::NamePending);
         for path in [&pending, &path, &path] {
             trigger.observe(path, now, Duration::ZERO);
             assert_eq!(trigger.next(end), (end, Wake::Time));
