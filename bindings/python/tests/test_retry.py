@@ -14,7 +14,7 @@ from typing import Any, Awaitable, Callable, Iterator
 import pytest
 
 from conftest import threads_of_the_process
-from reachability import Path, Reason, RetryTimer, Wake, check, watch
+from reachability import Path, Reason, RetryTimer, Wake, check
 from reachability._hub import PIECE, Background, Member
 from reachability._retry import Trigger
 
@@ -148,17 +148,13 @@ def test_change_during_the_attempt_ends_the_next_sleep(route: Route) -> None:
 
 def test_second_change_waits_for_the_interval(route: Route) -> None:
     route("del")
-    with RetryTimer(FAR, min_interval=0.2) as timer, watch(FAR) as paths:
+    with RetryTimer(FAR, min_interval=0.2) as timer:
         route("add")
-        assert timer.sleep(TIME_LIMIT) is Wake.REACHABLE
-        next(path for path in paths if path.is_reachable)
         begin = time.monotonic()
-        route("del")
-        next(path for path in paths if not path.is_reachable)  # a loss that is over before it is seen is none
-        assert timer.sleep(0) is Wake.TIME
-        route("add")
         assert timer.sleep(TIME_LIMIT) is Wake.REACHABLE
-        assert time.monotonic() - begin >= 0.15
+        ip("route replace default via 10.0.0.9")  # the timer cannot miss it, as it can a loss that is soon over
+        assert timer.sleep(TIME_LIMIT) is Wake.PATH
+        assert time.monotonic() - begin >= 0.2
 
 
 def test_close_ends_the_sleep(route: Route) -> None:
@@ -168,12 +164,21 @@ def test_close_ends_the_sleep(route: Route) -> None:
         timer.sleep(TIME_LIMIT)
 
 
+def first_path_of(timer: RetryTimer) -> Path:
+    """What the thread of the hub has read, while the task is busy."""
+    member = timer._watch._member
+    while member.latest is None:
+        pass
+    return member.latest  # type: ignore[no-any-return]
+
+
 def test_task_sleeps_until_the_route_returns(run: Run, route: Route) -> None:
     async def main() -> None:
         with RetryTimer(FAR) as timer:
             assert await timer.sleep_async(0.01) is Wake.TIME
             route("del")
-            assert await timer.sleep_async(0.01) is Wake.TIME
+            while not timer._trigger._was_lost:  # a loss that is over before the timer sees it is none
+                assert await timer.sleep_async(0.01) is Wake.TIME
             threading.Timer(0.01, route, ["add"]).start()
             assert await timer.sleep_async(TIME_LIMIT) is Wake.REACHABLE
 
@@ -183,8 +188,7 @@ def test_task_sleeps_until_the_route_returns(run: Run, route: Route) -> None:
 def test_change_during_the_attempt_of_a_task_ends_its_next_sleep(run: Run, route: Route) -> None:
     async def main() -> None:
         with RetryTimer(FAR) as timer:
-            while (first := timer._watch._member.latest) is None:
-                pass
+            first = first_path_of(timer)
             route("add")  # the task was busy: it has taken no path yet
             while timer._watch._member.latest is first:
                 pass
@@ -207,6 +211,7 @@ def test_cancelled_task_sleeps_no_longer(route: Route) -> None:
 def test_cancelled_task_ends_and_loses_no_change_that_came_with_it(route: Route, monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
         with RetryTimer(FAR) as timer:
+            first_path_of(timer)
             sleep = asyncio.ensure_future(timer.sleep_async(TIME_LIMIT))
             next_path = timer._watch.__anext__
 
@@ -216,7 +221,8 @@ def test_cancelled_task_ends_and_loses_no_change_that_came_with_it(route: Route,
                 return path
 
             monkeypatch.setattr(timer._watch, "__anext__", cancel_after_path)
-            threading.Timer(0.01, route, ["add"]).start()
+            await asyncio.sleep(0)  # it sleeps
+            route("add")
             with pytest.raises(asyncio.CancelledError):
                 await sleep
             assert await timer.sleep_async(TIME_LIMIT) is Wake.REACHABLE
@@ -240,7 +246,7 @@ def test_ten_thousand_sleepers_wake_the_loop_a_few_times(route: Route, monkeypat
         while any(timer._watch._last is None for timer in timers):
             await asyncio.sleep(0)  # each gets its first path
         monkeypatch.setattr(Background, "_wake", count)
-        assert threads_of_the_process() == threads
+        assert threads_of_the_process() <= threads  # one of an earlier test may end
         route("add")
         assert await asyncio.gather(*sleeps) == [Wake.REACHABLE] * len(timers)
         assert len(wakes) <= 2 * len(timers) / PIECE + 2  # the kernel may send its messages in two pieces
@@ -248,4 +254,4 @@ def test_ten_thousand_sleepers_wake_the_loop_a_few_times(route: Route, monkeypat
             timer.close()
 
     route("del")
-    asyncio.run(main())
+    asyncio.run(main(), debug=False)  # the debug mode of `-X dev` notes a traceback for each of many thousand calls
