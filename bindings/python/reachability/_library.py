@@ -69,6 +69,12 @@ class PathStructure(ctypes.Structure):
     ]
 
 
+class RetryStructure(ctypes.Structure):
+    """SCNetworkReachabilityRetry."""
+
+    _fields_ = [("state", ctypes.c_uint64 * 16)]
+
+
 class DefaultPathStructure(ctypes.Structure):
     """SCNetworkReachabilityDefaultPath."""
 
@@ -139,7 +145,7 @@ def can_convert(name: bytes) -> bool:
 
 
 Pointer = ctypes.c_void_p
-PathPointer = ctypes.POINTER(PathStructure)
+PathPointer, RetryPointer = ctypes.POINTER(PathStructure), ctypes.POINTER(RetryStructure)
 CAPACITY = ctypes.c_char_p, ctypes.c_size_t  # of a text
 ANY = object()  # no call returns it
 
@@ -163,6 +169,28 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "release": (ANY, "SCNetworkReachabilityRelease", None, Pointer),
     "get_path": (0, "SCNetworkReachabilityGetPath", ctypes.c_ubyte, Pointer, PathPointer),
     "get_last_path": (0, "SCNetworkReachabilityGetLastPath", ctypes.c_ubyte, Pointer, PathPointer),
+    "path_is_reachable": (ANY, "SCNetworkReachabilityPathIsReachable", ctypes.c_ubyte, PathPointer),
+    "path_is_viable": (ANY, "SCNetworkReachabilityPathIsViable", ctypes.c_ubyte, PathPointer),
+    "path_get_string": (ANY, "SCNetworkReachabilityPathGetString", ctypes.c_size_t, PathPointer, *CAPACITY),
+    "retry_init": (ANY, "SCNetworkReachabilityRetryInit", None, RetryPointer, ctypes.c_uint64),
+    "retry_observe": (
+        ANY,
+        "SCNetworkReachabilityRetryObserve",
+        None,
+        RetryPointer,
+        PathPointer,
+        ctypes.c_uint64,
+        ctypes.c_uint64,
+    ),
+    "retry_get_due": (ANY, "SCNetworkReachabilityRetryGetDue", ctypes.c_uint64, RetryPointer),
+    "retry_take": (
+        ANY,
+        "SCNetworkReachabilityRetryTake",
+        ctypes.c_uint32,
+        RetryPointer,
+        ctypes.c_uint64,
+        ctypes.c_uint64,
+    ),
     "get_network": (
         0,
         "SCNetworkReachabilityGetNetwork",

@@ -8,7 +8,7 @@ from typing import Sequence
 
 from . import _library
 from ._address import Address, address_from_bytes
-from ._path import Evidence, Flags, Interface, InterfaceType, Reason
+from ._path import Evidence, Flags, Interface, InterfaceType, Path, Reason
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,7 +27,7 @@ class DefaultPath:
 
     @property
     def is_reachable(self) -> bool:
-        return bool(self.flags & Flags.REACHABLE)
+        return Path(self.flags, self.reason).is_reachable
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import enum
 
 from . import _library
-from ._address import Address, address_from_bytes
+from ._address import Address, address_from_bytes, address_to_bytes
 
 
 class Flags(enum.IntFlag):
@@ -143,28 +144,37 @@ class Path:
     @property
     def is_reachable(self) -> bool:
         """Whether a packet can leave for the host now. False while its name is not resolved."""
-        return bool(self.flags & Flags.REACHABLE) and self.reason != Reason.NAME_PENDING
+        return bool(_library.path_is_reachable(self._structure()))
 
     @property
     def is_viable(self) -> bool:
         """Whether packets can leave, and not with the address of another interface. If not, connect again."""
-        return self.is_reachable and not self.flow & Flow.SOURCE_FOREIGN
+        return bool(_library.path_is_viable(self._structure()))
 
     def __str__(self) -> str:
-        if self.reason == Reason.NAME_PENDING:
-            return f"Pending  ({self.reason})"  # the rest is the default path's
-        parts = [str(self.flags)]
+        """In the words of ip-route(8): "reachable dev eth0 via 10.0.0.1 src 10.0.0.2"."""
+        return _library.text(_library.path_get_string, self._structure())
+
+    def _structure(self) -> _library.PathStructure:
+        """For the rules of the C library."""
+        structure = _library.PathStructure(
+            size=ctypes.sizeof(_library.PathStructure),
+            flags=self.flags,
+            reason=self.reason or 0,
+            mtu=self.mtu,
+            table=self.table,
+            evidence=self.evidence,
+            flow=self.flow,
+            nextHop=self.next_hop,
+        )
         if self.interface:
-            parts.append(f"dev {self.interface.name}")
-        if self.gateway:
-            parts.append(f"via {self.gateway}")
-        if self.source:
-            parts.append(f"src {self.source}")
-        if self.reason:
-            parts.append(f"({self.reason})")
-        if self.next_hop == NextHop.FAILED:
-            parts.append("(next hop failed)")
-        return "  ".join(parts)
+            structure.interfaceName = self.interface.name.encode(errors="surrogateescape")[:15]
+            structure.interfaceIndex, structure.interfaceType = self.interface.index, self.interface.type
+        for name in ("destination", "source", "gateway"):
+            if (address := getattr(self, name)) is not None:
+                data = address_to_bytes(address)
+                getattr(structure, name)[: len(data)] = data
+        return structure
 
 
 def path_from_structure(path: _library.PathStructure) -> Path:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import enum
+import ipaddress
 import operator
 import socket
 import threading
@@ -115,8 +116,8 @@ class Question:
             is_ipv6 = ":" in self.source if self.source is not None else self.family == socket.AF_INET6
             host = "::" if is_ipv6 else "0.0.0.0"
         if self.source is not None:
-            options.localAddress = address_to_bytes(self.source)
-            options.remoteAddress = address_to_bytes(host, port)
+            options.localAddress = address_to_bytes(ipaddress.ip_address(self.source))
+            options.remoteAddress = address_to_bytes(ipaddress.ip_address(host), port)
         else:
             options.nodename = _name(host)
             options.remotePort = port

@@ -14,7 +14,20 @@ import pytest
 
 import reachability
 from conftest import ip
-from reachability import Flags, InterfaceType, ReachabilityError, Reason, check, wait_until_reachable, watch
+from reachability import (
+    Evidence,
+    Flags,
+    Flow,
+    Interface,
+    InterfaceType,
+    NextHop,
+    Path,
+    ReachabilityError,
+    Reason,
+    check,
+    wait_until_reachable,
+    watch,
+)
 
 Route = Callable[[str], None]
 
@@ -35,13 +48,31 @@ def test_path_over_a_gateway_has_interface_gateway_and_source(route: Route) -> N
     assert path.gateway == ipaddress.ip_address("10.0.0.1")
     assert path.source == ipaddress.ip_address("10.0.0.2")
     assert path.destination == ipaddress.ip_address("192.0.2.1")
-    assert str(path) == "Reachable  dev e0  via 10.0.0.1  src 10.0.0.2"
+    assert str(path) == "reachable dev e0 via 10.0.0.1 src 10.0.0.2"
 
 
 def test_without_a_route_the_reason_is_no_route() -> None:
     path = check("192.0.2.1")
     assert not path.is_reachable and path.flags == Flags(0) and path.reason == Reason.NO_ROUTE
-    assert str(path) == "Not Reachable  (no route)"
+    assert str(path) == "not reachable: no route"
+
+
+def test_rules_and_text_of_a_path_are_the_librarys() -> None:
+    path = Path(
+        Flags.REACHABLE,
+        interface=Interface("wl\udcffn0", 3, InterfaceType.WIFI),
+        source=ipaddress.ip_address("10.0.0.2"),
+        gateway=ipaddress.ip_address("fe80::1%3"),
+        evidence=Evidence.SOCKET,
+        flow=Flow.SOURCE_FOREIGN,
+        next_hop=NextHop.FAILED,
+    )
+    assert path.is_reachable and not path.is_viable
+    route = r"reachable dev wl\xffn0 type wifi via fe80::1 src 10.0.0.2"
+    assert str(path) == route + ", foreign source, next hop failed, from a UDP socket"
+    flags = Flags.REACHABLE | Flags.CONNECTION_REQUIRED
+    assert not Path(flags).is_reachable and Path(flags | Flags.CONNECTION_ON_TRAFFIC).is_viable
+    assert not Path(Flags.REACHABLE, Reason.NAME_PENDING).is_reachable
 
 
 def test_without_a_host_the_default_path_is_checked(route: Route) -> None:
@@ -69,7 +100,7 @@ def test_name_is_looked_up(route: Route) -> None:
 def test_name_that_is_not_resolved_in_time_is_pending(route: Route) -> None:
     path = check("example.com", timeout=0)
     assert path.reason == Reason.NAME_PENDING and Flags.REACHABLE in path.flags and not path.is_reachable
-    assert str(path) == "Pending  (name pending)"
+    assert str(path) == "pending"
 
 
 def test_name_without_a_name_server_is_reported() -> None:
