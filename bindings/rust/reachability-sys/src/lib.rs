@@ -99,6 +99,12 @@ pub struct SCNetworkReachabilityPath {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct SCNetworkReachabilityRetry {
+    pub state: [u64; 16],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct SCNetworkReachabilityDefaultPath {
     pub flags: SCNetworkReachabilityFlags,
     pub reason: u32,
@@ -206,6 +212,23 @@ extern "C" {
         buffer: *mut c_char,
         capacity: usize,
     ) -> usize;
+
+    pub fn SCNetworkReachabilityPathIsReachable(path: *const SCNetworkReachabilityPath) -> SCBoolean;
+    pub fn SCNetworkReachabilityPathIsViable(path: *const SCNetworkReachabilityPath) -> SCBoolean;
+    pub fn SCNetworkReachabilityPathGetString(
+        path: *const SCNetworkReachabilityPath,
+        buffer: *mut c_char,
+        capacity: usize,
+    ) -> usize;
+    pub fn SCNetworkReachabilityRetryInit(retry: *mut SCNetworkReachabilityRetry, minInterval: u64);
+    pub fn SCNetworkReachabilityRetryObserve(
+        retry: *mut SCNetworkReachabilityRetry,
+        path: *const SCNetworkReachabilityPath,
+        now: u64,
+        delay: u64,
+    );
+    pub fn SCNetworkReachabilityRetryGetDue(retry: *const SCNetworkReachabilityRetry) -> u64;
+    pub fn SCNetworkReachabilityRetryTake(retry: *mut SCNetworkReachabilityRetry, now: u64, end: u64) -> u32;
 
     pub fn SCNetworkReachabilitySetCallback(
         target: SCNetworkReachabilityRef,

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use reachability_sys as sys;
 
 use crate::error::{Error, Result};
-use crate::path::{address_from, reason_from, Evidence, Flags, Interface, InterfaceType, Reason};
+use crate::path::{address_from, reason_from, Evidence, Flags, Interface, InterfaceType, Path, Reason};
 use crate::stream::Networks;
 use crate::target::{RawTarget, Readable, Target, Value};
 use crate::watch::Watch;
@@ -177,7 +177,7 @@ impl DefaultPath {
     /// Whether a packet can leave this way.
     #[must_use]
     pub fn is_reachable(&self) -> bool {
-        self.flags.contains(Flags::REACHABLE)
+        Path::scripted(self.flags, self.reason).is_reachable()
     }
 }
 

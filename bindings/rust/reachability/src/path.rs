@@ -130,6 +130,8 @@ macro_rules! open_enum {
     };
 }
 
+pub(crate) use open_enum;
+
 open_enum! {
     /// Why a host is not reachable.
     Reason {
@@ -291,32 +293,20 @@ impl Path {
         Path::scripted(Flags::default(), Some(reason))
     }
 
-    fn scripted(flags: Flags, reason: Option<Reason>) -> Path {
-        Path {
-            flags,
-            reason,
-            interface: None,
-            destination: None,
-            source: None,
-            gateway: None,
-            mtu: 0,
-            table: 0,
-            evidence: Evidence::Kernel,
-            flow: Flow::default(),
-            next_hop: NextHop::Unknown,
-        }
+    pub(crate) fn scripted(flags: Flags, reason: Option<Reason>) -> Path {
+        Path { flags, reason, ..Path::new(&no_path()) }
     }
 
     /// Whether a packet can leave for the host now. False while its name is not resolved.
     #[must_use]
     pub fn is_reachable(&self) -> bool {
-        self.flags.contains(Flags::REACHABLE) && self.reason != Some(Reason::NamePending)
+        unsafe { sys::SCNetworkReachabilityPathIsReachable(&self.structure()) != 0 }
     }
 
     /// Whether packets can leave, and not with the address of another interface. If not, connect again.
     #[must_use]
     pub fn is_viable(&self) -> bool {
-        self.is_reachable() && !self.flow.contains(Flow::SOURCE_FOREIGN)
+        unsafe { sys::SCNetworkReachabilityPathIsViable(&self.structure()) != 0 }
     }
 
     pub(crate) fn new(path: &sys::SCNetworkReachabilityPath) -> Path {
@@ -335,31 +325,45 @@ impl Path {
             next_hop: path.nextHop.into(),
         }
     }
+
+    /// For the rules of the C library.
+    pub(crate) fn structure(&self) -> sys::SCNetworkReachabilityPath {
+        let mut path = no_path();
+        path.flags = self.flags.bits();
+        path.reason = self.reason.map_or(0, u32::from);
+        path.mtu = self.mtu;
+        path.table = self.table;
+        path.evidence = self.evidence.into();
+        path.flow = self.flow.bits();
+        path.nextHop = self.next_hop.into();
+        if let Some(interface) = &self.interface {
+            let name = interface.name.bytes().take(path.interfaceName.len() - 1);
+            path.interfaceName.iter_mut().zip(name).for_each(|(to, byte)| *to = byte);
+            path.interfaceIndex = interface.index;
+            path.interfaceType = interface.interface_type.into();
+        }
+        let address = |address: Option<IpAddr>| address.map(|address| address_to(address, 0));
+        path.destination = address(self.destination).unwrap_or(path.destination);
+        path.source = address(self.source).unwrap_or(path.source);
+        path.gateway = address(self.gateway).unwrap_or(path.gateway);
+        path
+    }
 }
 
-/// A line for people: "Reachable  dev eth0  via 10.0.0.1  src 10.0.0.2". For a name that is not resolved: "Pending".
+/// A structure without a path.
+pub(crate) fn no_path() -> sys::SCNetworkReachabilityPath {
+    // All zeros is a valid value of this structure of integers.
+    let mut path: sys::SCNetworkReachabilityPath = unsafe { std::mem::zeroed() };
+    path.size = std::mem::size_of::<sys::SCNetworkReachabilityPath>();
+    path
+}
+
+/// A line for people, in the words of ip-route(8): "reachable dev eth0 via 10.0.0.1 src 10.0.0.2".
 impl fmt::Display for Path {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.reason == Some(Reason::NamePending) {
-            return write!(formatter, "Pending  ({})", Reason::NamePending); // the rest is the default path's
-        }
-        write!(formatter, "{}", self.flags)?;
-        if let Some(interface) = &self.interface {
-            write!(formatter, "  dev {}", interface.name)?;
-        }
-        if let Some(gateway) = self.gateway {
-            write!(formatter, "  via {gateway}")?;
-        }
-        if let Some(source) = self.source {
-            write!(formatter, "  src {source}")?;
-        }
-        if let Some(reason) = self.reason {
-            write!(formatter, "  ({reason})")?;
-        }
-        if self.next_hop == NextHop::Failed {
-            write!(formatter, "  (next hop failed)")?;
-        }
-        Ok(())
+        let path = self.structure();
+        let write = |buffer, capacity| unsafe { sys::SCNetworkReachabilityPathGetString(&path, buffer, capacity) };
+        formatter.write_str(&text_of(write))
     }
 }
 

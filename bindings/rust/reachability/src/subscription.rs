@@ -98,7 +98,7 @@ unsafe extern "C" fn perform_here(_: *mut c_void, work: sys::SCSchedulerWork, ar
 pub(crate) struct Subscription<V> {
     pub target: RawTarget,
     pub shared: Arc<Shared>,
-    last: Option<V>,
+    pub last: Option<V>,
     settling: Settling<V>,
     process: u32,
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use reachability_sys as sys;
 
 use crate::error::{text_of, Error, Result};
-use crate::path::{address_from, address_to, NextHop, Path, Reason};
+use crate::path::{address_from, address_to, no_path, NextHop, Path, Reason};
 use crate::poll_watch::PollWatch;
 use crate::retry_timer::RetryTimer;
 use crate::script::{OnPlay, Script};
@@ -395,24 +395,7 @@ impl RawTarget {
         if let Some(script) = &self.script {
             return Ok(script.path());
         }
-        let none = sys::sockaddr_storage { bytes: [0; 128] };
-        let mut path = sys::SCNetworkReachabilityPath {
-            size: std::mem::size_of::<sys::SCNetworkReachabilityPath>(),
-            flags: 0,
-            reason: 0,
-            interfaceIndex: 0,
-            interfaceType: 0,
-            interfaceName: [0; 16],
-            mtu: 0,
-            table: 0,
-            addressCount: 0,
-            evidence: 0,
-            destination: none,
-            source: none,
-            gateway: none,
-            flow: 0,
-            nextHop: 0,
-        };
+        let mut path = no_path();
         if unsafe { get(self.reference, &mut path) } == 0 {
             return Err(Error::of_last_call());
         }

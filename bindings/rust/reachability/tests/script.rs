@@ -87,6 +87,21 @@ fn timer_sleeps_until_the_script_is_reachable() {
 }
 
 #[test]
+fn change_waits_for_the_jitter_and_the_interval() {
+    const SHORT: Duration = Duration::from_millis(10);
+    let script = Script::new(unplugged());
+    let timer = || Target::script(&script).retry_timer().unwrap();
+    let mut jittered = timer().jitter(Duration::MAX);
+    let mut limited = timer().min_interval(Duration::MAX);
+    script.play(Path::reachable());
+    assert_eq!((jittered.sleep(SHORT), limited.sleep(SHORT)), (Ok(Wake::Time), Ok(Wake::Reachable)));
+    script.play(unplugged());
+    assert_eq!(limited.sleep(Duration::ZERO), Ok(Wake::Time));
+    script.play(Path::reachable());
+    assert_eq!(limited.sleep(SHORT), Ok(Wake::Time));
+}
+
+#[test]
 fn script_takes_the_settings_that_a_host_takes() {
     let mut path = Path::reachable();
     path.destination = Some([192, 0, 2, 1].into());
