@@ -144,73 +144,45 @@ def can_convert(name: bytes) -> bool:
     return error in (none, no_name)
 
 
-Pointer = ctypes.c_void_p
+Pointer, U32, U64, Size, Text = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_char_p
+Status, Int = ctypes.c_ubyte, ctypes.c_int
 PathPointer, RetryPointer = ctypes.POINTER(PathStructure), ctypes.POINTER(RetryStructure)
-CAPACITY = ctypes.c_char_p, ctypes.c_size_t  # of a text
+OptionsPointer, UplinkPointer = ctypes.POINTER(OptionsStructure), ctypes.POINTER(UplinkStructure)
+NetworkPointer = ctypes.POINTER(NetworkStructure)
 ANY = object()  # no call returns it
 
 # The name in Python: the result that means failure, the name in C, the type of the result, and those of the arguments.
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
-    "error_code": (ANY, "SCError", ctypes.c_int),
-    "error_string": (ANY, "SCErrorString", ctypes.c_char_p, ctypes.c_int),
-    "error_detail": (ANY, "SCErrorDetail", ctypes.c_char_p),
-    "get_version": (ANY, "SCNetworkReachabilityGetVersion", ctypes.c_char_p),
-    "reason_string": (ANY, "SCNetworkReachabilityReasonString", ctypes.c_char_p, ctypes.c_uint32),
-    "flags_get_string": (ANY, "SCNetworkReachabilityFlagsGetString", ctypes.c_size_t, ctypes.c_uint32, *CAPACITY),
-    "create_with_options": (
-        None,
-        "SCNetworkReachabilityCreateWithOptions",
-        Pointer,
-        Pointer,
-        ctypes.POINTER(OptionsStructure),
-    ),
-    "create_with_socket": (None, "SCNetworkReachabilityCreateWithSocket", Pointer, Pointer, ctypes.c_int),
+    "error_code": (ANY, "SCError", Int),
+    "error_string": (ANY, "SCErrorString", Text, Int),
+    "error_detail": (ANY, "SCErrorDetail", Text),
+    "get_version": (ANY, "SCNetworkReachabilityGetVersion", Text),
+    "reason_string": (ANY, "SCNetworkReachabilityReasonString", Text, U32),
+    "flags_get_string": (ANY, "SCNetworkReachabilityFlagsGetString", Size, U32, Text, Size),
+    "create_with_options": (None, "SCNetworkReachabilityCreateWithOptions", Pointer, Pointer, OptionsPointer),
+    "create_with_socket": (None, "SCNetworkReachabilityCreateWithSocket", Pointer, Pointer, Int),
     "retain": (ANY, "SCNetworkReachabilityRetain", Pointer, Pointer),
     "release": (ANY, "SCNetworkReachabilityRelease", None, Pointer),
-    "get_path": (0, "SCNetworkReachabilityGetPath", ctypes.c_ubyte, Pointer, PathPointer),
-    "get_last_path": (0, "SCNetworkReachabilityGetLastPath", ctypes.c_ubyte, Pointer, PathPointer),
-    "path_is_reachable": (ANY, "SCNetworkReachabilityPathIsReachable", ctypes.c_ubyte, PathPointer),
-    "path_is_viable": (ANY, "SCNetworkReachabilityPathIsViable", ctypes.c_ubyte, PathPointer),
-    "path_get_string": (ANY, "SCNetworkReachabilityPathGetString", ctypes.c_size_t, PathPointer, *CAPACITY),
-    "retry_init": (ANY, "SCNetworkReachabilityRetryInit", None, RetryPointer, ctypes.c_uint64),
-    "retry_observe": (
-        ANY,
-        "SCNetworkReachabilityRetryObserve",
-        None,
-        RetryPointer,
-        PathPointer,
-        ctypes.c_uint64,
-        ctypes.c_uint64,
-    ),
-    "retry_get_due": (ANY, "SCNetworkReachabilityRetryGetDue", ctypes.c_uint64, RetryPointer),
-    "retry_take": (
-        ANY,
-        "SCNetworkReachabilityRetryTake",
-        ctypes.c_uint32,
-        RetryPointer,
-        ctypes.c_uint64,
-        ctypes.c_uint64,
-    ),
-    "get_network": (
-        0,
-        "SCNetworkReachabilityGetNetwork",
-        ctypes.c_ubyte,
-        Pointer,
-        ctypes.POINTER(NetworkStructure),
-        ctypes.POINTER(UplinkStructure),
-        ctypes.c_size_t,
-        ctypes.c_size_t,
-    ),
-    "get_addresses": (ANY, "SCNetworkReachabilityGetResolvedAddresses", ctypes.c_size_t, Pointer, *CAPACITY),
-    "get_description": (ANY, "SCNetworkReachabilityGetDescription", ctypes.c_size_t, Pointer, *CAPACITY),
-    "schedule": (0, "SCNetworkReachabilityScheduleWithRunLoop", ctypes.c_ubyte, Pointer, Pointer, ctypes.c_char_p),
-    "unschedule": (ANY, "SCNetworkReachabilityUnscheduleFromRunLoop", ctypes.c_ubyte, Pointer, Pointer, ctypes.c_char_p),
+    "get_path": (0, "SCNetworkReachabilityGetPath", Status, Pointer, PathPointer),
+    "get_last_path": (0, "SCNetworkReachabilityGetLastPath", Status, Pointer, PathPointer),
+    "path_is_reachable": (ANY, "SCNetworkReachabilityPathIsReachable", Status, PathPointer),
+    "path_is_viable": (ANY, "SCNetworkReachabilityPathIsViable", Status, PathPointer),
+    "path_get_string": (ANY, "SCNetworkReachabilityPathGetString", Size, PathPointer, Text, Size),
+    "retry_init": (ANY, "SCNetworkReachabilityRetryInit", None, RetryPointer, U64),
+    "retry_observe": (ANY, "SCNetworkReachabilityRetryObserve", None, RetryPointer, PathPointer, U64, U64),
+    "retry_get_due": (ANY, "SCNetworkReachabilityRetryGetDue", U64, RetryPointer),
+    "retry_take": (ANY, "SCNetworkReachabilityRetryTake", U32, RetryPointer, U64, U64),
+    "get_network": (0, "SCNetworkReachabilityGetNetwork", Status, Pointer, NetworkPointer, UplinkPointer, Size, Size),
+    "get_addresses": (ANY, "SCNetworkReachabilityGetResolvedAddresses", Size, Pointer, Text, Size),
+    "get_description": (ANY, "SCNetworkReachabilityGetDescription", Size, Pointer, Text, Size),
+    "schedule": (0, "SCNetworkReachabilityScheduleWithRunLoop", Status, Pointer, Pointer, Text),
+    "unschedule": (ANY, "SCNetworkReachabilityUnscheduleFromRunLoop", Status, Pointer, Pointer, Text),
     "loop_create": (None, "SCRunLoopCreate", Pointer),
     "loop_retain": (ANY, "SCRunLoopRetain", Pointer, Pointer),
     "loop_release": (ANY, "SCRunLoopRelease", None, Pointer),
-    "loop_get_file_descriptor": (-1, "SCRunLoopGetFileDescriptor", ctypes.c_int, Pointer),
-    "loop_perform": (-1, "SCRunLoopPerform", ctypes.c_int, Pointer, ctypes.c_double),
-    "loop_copy_next_change": (ANY, "SCRunLoopCopyNextChange", Pointer, Pointer, ctypes.POINTER(ctypes.c_uint32)),
+    "loop_get_file_descriptor": (-1, "SCRunLoopGetFileDescriptor", Int, Pointer),
+    "loop_perform": (-1, "SCRunLoopPerform", Int, Pointer, ctypes.c_double),
+    "loop_copy_next_change": (ANY, "SCRunLoopCopyNextChange", Pointer, Pointer, ctypes.POINTER(U32)),
     "loop_wake_up": (ANY, "SCRunLoopWakeUp", None, Pointer),
 }
 

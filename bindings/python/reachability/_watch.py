@@ -314,14 +314,29 @@ class BaseWatch(Generic[Value]):
 
 
 class Watch(BaseWatch[Path]):
-    """Iterates over the paths to a host: first the current one, then each that differs from the last.
+    """watch(host, ...) watches a host: a name, or an address. None: the default path. A Script: what a test plays.
 
-    If several changes come while the program is busy, it gets only the newest path. The iteration ends after close().
-    The context manager closes at its end. A watch that is no longer used closes itself.
+    It iterates over the paths to the host: first the current one, then each that differs from the last. If several changes
+    come while the program is busy, it gets only the newest path. A name is looked up in the background. Until the first
+    result the reason is NAME_PENDING, and the flags are those of the default path. The iteration ends after close(). The
+    context manager closes at its end. A watch that is no longer used closes itself.
+
+    source: only packets from this address count. The host must then be an address, or None.
+    interface: only routes out of this interface count.
+    mark: SO_MARK of the sockets that the program will use.
+    port, transport: the packets of this transport to this port, as connect(2) decides. Policy rules can select by port.
+    traffic_class: IP_TOS or IPV6_TCLASS of the sockets.
+    family: socket.AF_INET or AF_INET6: only addresses of this family count, and the default path is that of the family.
+    next_hop: a change comes also when the next hop fails, and when it responds again: see Path.next_hop.
+    settle_time: seconds. A change comes when nothing has changed for this time, or after ten times as long. One that is
+    undone meanwhile does not come.
+
+    The watch belongs to the network namespace of the calling thread. Raises ReachabilityError, and ValueError if an
+    address is not one, or an international name cannot be converted.
 
     `for` blocks the thread, `async for` the task; asyncio and trio work. Any other event loop waits until the descriptor
-    fileno() is readable, or settles_in is over, and then calls next_change(). One thread or task at a time iterates or calls next_change() or
-    fileno(). Another one may call close().
+    fileno() is readable, or settles_in is over, and then calls next_change(). One thread or task at a time iterates or
+    calls next_change() or fileno(). Another one may call close().
 
     All watches of a process's event loops share a few descriptors and a thread, and all others a few descriptors. A
     watch that was asked for fileno() has its own, until a task iterates. After fork(2), the child can only close the
@@ -395,6 +410,9 @@ class Watch(BaseWatch[Path]):
         return [address for address in map(address_from_bytes, pieces) if address is not None]
 
 
+watch = Watch
+
+
 class NetworkWatch(BaseWatch[Network]):
     """Iterates over the network, as Watch does over the paths to a host."""
 
@@ -407,51 +425,6 @@ class NetworkWatch(BaseWatch[Network]):
         """The network as it was evaluated last."""
         with self._use():
             return read_network(self._target)
-
-
-def watch(
-    host: str | Script | None = None,
-    *,
-    source: str | None = None,
-    interface: str | None = None,
-    mark: int = 0,
-    port: int = 0,
-    transport: Transport | None = None,
-    traffic_class: int = 0,
-    family: int = 0,
-    next_hop: bool = False,
-    settle_time: float = 0,
-) -> Watch:
-    """Watches a host: a name, or an address. None: the default path. A Script: what a test plays.
-
-    A name is looked up in the background. Until the first result the reason is NAME_PENDING, and the flags are those of the
-    default path.
-
-    source: only packets from this address count. The host must then be an address, or None.
-    interface: only routes out of this interface count.
-    mark: SO_MARK of the sockets that the program will use.
-    port, transport: the packets of this transport to this port, as connect(2) decides. Policy rules can select by port.
-    traffic_class: IP_TOS or IPV6_TCLASS of the sockets.
-    family: socket.AF_INET or AF_INET6: only addresses of this family count, and the default path is that of the family.
-    next_hop: a change comes also when the next hop fails, and when it responds again: see Path.next_hop.
-    settle_time: seconds. A change comes when nothing has changed for this time, or after ten times as long. One that is undone
-    meanwhile does not come.
-
-    The watch belongs to the network namespace of the calling thread. Raises ReachabilityError, and ValueError if an address
-    is not one, or an international name cannot be converted.
-    """
-    return Watch(
-        host,
-        source=source,
-        interface=interface,
-        mark=mark,
-        port=port,
-        transport=transport,
-        traffic_class=traffic_class,
-        family=family,
-        next_hop=next_hop,
-        settle_time=settle_time,
-    )
 
 
 def watch_socket(connection: Connection) -> Watch:
