@@ -132,8 +132,9 @@ def test_only_addresses_of_the_family_count(route: Route) -> None:
             assert str(next(paths).gateway) == "2001:db8::1"
         finally:
             ip("route del default via 2001:db8::1")
-    with pytest.raises(ReachabilityError):
-        check("192.0.2.1", family=socket.AF_INET6)
+    for host, family in (("192.0.2.1", socket.AF_INET6), ("::1", socket.AF_INET)):
+        with pytest.raises(ReachabilityError):
+            check(host, family=family)
     with pytest.raises(ValueError, match="family"):
         check(family=socket.AF_UNIX)
 

@@ -11,6 +11,8 @@ import socket
 import threading
 from typing import Awaitable, Callable
 
+import pytest
+
 from reachability import (
     Flags,
     Path,
@@ -29,6 +31,7 @@ from reachability import (
 Run = Callable[[Callable[[], Awaitable[None]]], None]
 
 TIME_LIMIT = 60
+pytestmark = pytest.mark.usefixtures("no_descriptor_stays")
 REACHABLE = Path(Flags.REACHABLE)
 UNPLUGGED = Path(Flags(0), Reason.NO_CARRIER)
 
