@@ -50,7 +50,7 @@ class Script:
 
     def __init__(self, path: Path = Path(Flags.REACHABLE)) -> None:
         self._path = path
-        self._lock = threading.Lock()  # of the set
+        self._lock = threading.RLock()  # of the set; a signal handler may call play()
         self._watches: weakref.WeakSet[Any] = weakref.WeakSet()
 
     @property
