@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Everything is in pyproject.toml, except this: a wheel that carries the C library (packaging/wheel) is for one platform."""
+"""Everything is in pyproject.toml, except this: a wheel that carries the C library (packaging/wheel) is for one platform; and
+the licence, which setuptools before version 77 takes there only as a table, and later versions as an expression (PEP 639)."""
 
 import pathlib
 
@@ -20,4 +21,4 @@ class Wheel(bdist_wheel):
         return "py3", "none", platform  # ctypes: any interpreter
 
 
-setup(distclass=Package, cmdclass={"bdist_wheel": Wheel})
+setup(distclass=Package, cmdclass={"bdist_wheel": Wheel}, license="MIT", license_expression="MIT")

@@ -14,12 +14,13 @@
 "Reachable" means that a packet to the host can leave this machine now. It does not mean that the host responds.
 """
 
+from . import _library
 from ._check import check, check_async, check_socket, network, wait_until_reachable, wait_until_reachable_async
-from ._library import ReachabilityError, library_version
+from ._library import ReachabilityError
 from ._network import DefaultPath, Network, Uplink
 from ._path import Evidence, Flags, Flow, Interface, InterfaceType, NextHop, Path, Reason
 from ._retry import RetryTimer, Wake
-from ._target import Transport
+from ._target import Script, Transport
 from ._watch import NetworkWatch, Watch, watch, watch_network, watch_socket
 
 __version__ = "0.1.0"
@@ -38,6 +39,7 @@ __all__ = [
     "ReachabilityError",
     "Reason",
     "RetryTimer",
+    "Script",
     "Transport",
     "Wake",
     "Watch",
@@ -54,3 +56,9 @@ __all__ = [
     "watch_network",
     "watch_socket",
 ]
+
+
+def library_version() -> str:
+    """The version of the loaded library: "0.1.0"."""
+    version: bytes = _library.get_version()
+    return version.decode()

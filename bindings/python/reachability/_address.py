@@ -27,9 +27,8 @@ def address_from_bytes(data: bytes) -> Address | None:
     return None
 
 
-def address_to_bytes(text: str, port: int = 0) -> bytes:
-    """A struct sockaddr for an address as text. A zone is the index or the name of an interface."""
-    address = ipaddress.ip_address(text)
+def address_to_bytes(address: Address, port: int = 0) -> bytes:
+    """A struct sockaddr. A zone is the index or the name of an interface."""
     if isinstance(address, ipaddress.IPv4Address):
         return _IPV4.pack(socket.AF_INET, socket.htons(port), address.packed)
     return _IPV6.pack(socket.AF_INET6, socket.htons(port), 0, address.packed, _scope(address.scope_id or "0"))

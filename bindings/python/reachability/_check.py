@@ -11,7 +11,16 @@ from typing import Callable
 from . import _hub, _library
 from ._network import Network
 from ._path import Path, Reason
-from ._target import Connection, Question, Transport, create_network_target, create_socket_target, read_network, read_path
+from ._target import (
+    Connection,
+    Question,
+    Script,
+    Transport,
+    create_network_target,
+    create_socket_target,
+    read_network,
+    read_path,
+)
 from ._watch import Watch
 
 Condition = Callable[[Path], bool]
@@ -25,20 +34,27 @@ def _is_reachable(path: Path) -> bool:
     return path.is_reachable
 
 
-def _path_now(target: int) -> Path:
+def _path_now(question: Question) -> Path:
+    return question.host.path if isinstance(question.host, Script) else _path_of(question.create())
+
+
+def _path_of(target: int) -> Path:
     try:
         return read_path(_library.get_path, target)
     finally:
         _library.release(target)
 
 
-async def _path_now_in_task(target: int) -> Path:
+async def _path_now_in_task(question: Question) -> Path:
     """In a thread, as the query may wait for the kernel. It ends even if the task is cancelled: it must release."""
+    if isinstance(question.host, Script):
+        return question.host.path
+    target = question.create()
     if trio := _hub.trio_of_this_task():
         with trio.CancelScope(shield=True):
-            path: Path = await trio.to_thread.run_sync(_path_now, target, limiter=trio.CapacityLimiter(1))
+            path: Path = await trio.to_thread.run_sync(_path_of, target, limiter=trio.CapacityLimiter(1))
         return path
-    return await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, _path_now, target))
+    return await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, _path_of, target))
 
 
 def _end_of(timeout: float | None) -> float:
@@ -76,7 +92,7 @@ async def _wait_in_task(watched: Watch, condition: Condition, path: Path, end: f
 
 
 def check(
-    host: str | None = None,
+    host: str | Script | None = None,
     *,
     timeout: float | None = 5.0,
     source: str | None = None,
@@ -85,14 +101,15 @@ def check(
     port: int = 0,
     transport: Transport | None = None,
     traffic_class: int = 0,
+    family: int = 0,
 ) -> Path:
     """The path now. For a name, waits for the first result, at most `timeout` seconds; then the reason is NAME_PENDING.
 
     Blocks the thread: in a coroutine use check_async(). A timeout of None waits without limit. The other arguments and the
     errors are those of watch().
     """
-    question, end = Question(host, source, interface, mark, port, transport, traffic_class), _end_of(timeout)
-    path = _path_now(question.create())
+    question, end = Question(host, source, interface, mark, port, transport, traffic_class, family), _end_of(timeout)
+    path = _path_now(question)
     if _is_known(path):
         return path
     with Watch._of(question) as watched:
@@ -100,7 +117,7 @@ def check(
 
 
 async def check_async(
-    host: str | None = None,
+    host: str | Script | None = None,
     *,
     timeout: float | None = 5.0,
     source: str | None = None,
@@ -109,10 +126,11 @@ async def check_async(
     port: int = 0,
     transport: Transport | None = None,
     traffic_class: int = 0,
+    family: int = 0,
 ) -> Path:
     """The same as check(), for asyncio and trio: it does not block the event loop."""
-    question, end = Question(host, source, interface, mark, port, transport, traffic_class), _end_of(timeout)
-    path = await _path_now_in_task(question.create())
+    question, end = Question(host, source, interface, mark, port, transport, traffic_class, family), _end_of(timeout)
+    path = await _path_now_in_task(question)
     if _is_known(path):
         return path
     with Watch._of(question) as watched:
@@ -120,7 +138,7 @@ async def check_async(
 
 
 def wait_until_reachable(
-    host: str | None = None,
+    host: str | Script | None = None,
     *,
     timeout: float | None = None,
     source: str | None = None,
@@ -129,6 +147,7 @@ def wait_until_reachable(
     port: int = 0,
     transport: Transport | None = None,
     traffic_class: int = 0,
+    family: int = 0,
 ) -> Path | None:
     """Waits until a packet can leave for the host. Returns the path, or None if `timeout` seconds are over.
 
@@ -136,8 +155,8 @@ def wait_until_reachable(
     wait_until_reachable_async(). Reachable does not mean that the host responds: try to connect first, and wait here if
     that fails. The other arguments and the errors are those of watch().
     """
-    question, end = Question(host, source, interface, mark, port, transport, traffic_class), _end_of(timeout)
-    path = _path_now(question.create())
+    question, end = Question(host, source, interface, mark, port, transport, traffic_class, family), _end_of(timeout)
+    path = _path_now(question)
     if not _is_reachable(path):
         with Watch._of(question) as watched:
             path = _wait(watched, _is_reachable, path, end)
@@ -145,7 +164,7 @@ def wait_until_reachable(
 
 
 async def wait_until_reachable_async(
-    host: str | None = None,
+    host: str | Script | None = None,
     *,
     timeout: float | None = None,
     source: str | None = None,
@@ -154,10 +173,11 @@ async def wait_until_reachable_async(
     port: int = 0,
     transport: Transport | None = None,
     traffic_class: int = 0,
+    family: int = 0,
 ) -> Path | None:
     """The same as wait_until_reachable(), for asyncio and trio: it does not block the event loop."""
-    question, end = Question(host, source, interface, mark, port, transport, traffic_class), _end_of(timeout)
-    path = await _path_now_in_task(question.create())
+    question, end = Question(host, source, interface, mark, port, transport, traffic_class, family), _end_of(timeout)
+    path = await _path_now_in_task(question)
     if not _is_reachable(path):
         with Watch._of(question) as watched:
             path = await _wait_in_task(watched, _is_reachable, path, end)
@@ -166,7 +186,7 @@ async def wait_until_reachable_async(
 
 def check_socket(connection: Connection) -> Path:
     """The path of the packets of a connected socket now: see watch_socket(). Does not wait."""
-    return _path_now(create_socket_target(connection))
+    return _path_of(create_socket_target(connection))
 
 
 def network() -> Network:

@@ -35,7 +35,8 @@ class Member:
     """What a hub knows about a watch. The watch may end before: nothing here refers to it."""
 
     def __init__(self, target: int, read: Callable[[], Any]) -> None:
-        self.target = target
+        self.target = target  # 0: a script's, which no run loop has; to read it never waits
+        self.key: object = target or self  # among the members of a hub
         self.read = read  # the value of the latest evaluation; may wait for the kernel
         self.may_have_news = True
         self.hub: AnyHub | None = None  # on whose run loop the target is
@@ -52,19 +53,20 @@ class AnyHub:
         self.members = 0
         self.is_released = False
         self._loop: int = _library.loop_create()
-        self._by_target: dict[int, Member] = {}
+        self._members: dict[object, Member] = {}
 
     def schedule(self, member: Member) -> None:
-        self._by_target[member.target] = member
+        self._members[member.key] = member
         member.first = member.latest = member.error = None
         try:
-            _library.schedule(member.target, self._loop, _library.MODE)
+            if member.target:
+                _library.schedule(member.target, self._loop, _library.MODE)
         except _library.ReachabilityError:
-            del self._by_target[member.target]
+            del self._members[member.key]
             raise
 
     def unschedule(self, member: Member) -> None:
-        if self._by_target.pop(member.target, None) is not None:
+        if self._members.pop(member.key, None) is not None:
             _library.unschedule(member.target, self._loop, _library.MODE)
 
     def release(self) -> None:
@@ -80,7 +82,7 @@ class AnyHub:
 
     def value_at_hand(self, member: Member) -> Any:
         """The newest value, if that needs no query. None: it does."""
-        return None
+        return member.latest if member.target else member.read()
 
     def interrupt(self, member: Member) -> None:
         """Ends the wait of a member. Any thread, task or signal handler may call this."""
@@ -90,7 +92,7 @@ class AnyHub:
         """Each member whose target has changed. Its target lives until the next one is taken."""
         while target := _library.loop_copy_next_change(self._loop, None):
             try:
-                if member := self._by_target.get(target):
+                if member := self._members.get(target):
                     yield member
             finally:
                 _library.release(target)
@@ -138,7 +140,7 @@ class Hub(AnyHub):
         try:
             yield
         except BaseException:
-            for member in list(self._by_target.values()):
+            for member in list(self._members.values()):
                 member.may_have_news = True
                 self._changed.append(member)
             _library.loop_wake_up(self._loop)
@@ -247,6 +249,8 @@ class Background(AnyHub):
         super().release()
 
     def value(self, member: Member) -> Any:
+        if not member.target:
+            return member.read()
         if error := member.error:
             member.error = None
             self._read_soon(member)
@@ -255,9 +259,6 @@ class Background(AnyHub):
             member.first = None
             member.may_have_news = True
             return first
-        return member.latest
-
-    def value_at_hand(self, member: Member) -> Any:
         return member.latest
 
     def interrupt(self, member: Member) -> None:
@@ -319,7 +320,7 @@ class Background(AnyHub):
 
     def _read(self, member: Member) -> Member:
         try:
-            if self._by_target.get(member.target) is member:  # it has not left
+            if self._members.get(member.key) is member:  # it has not left
                 value = member.read()
                 if member.latest is None:
                     member.first = value

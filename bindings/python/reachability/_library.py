@@ -10,7 +10,7 @@ from typing import Any
 
 SONAME = "libreachability.so.0"
 MODE = b"kSCRunLoopDefaultMode"
-NOTIFY_PATH, NOTIFY_NETWORK, NOTIFY_NEXT_HOP = 1, 2, 4
+NOTIFY_PATH, NOTIFY_NETWORK, NOTIFY_NEXT_HOP, IPV4_ONLY, IPV6_ONLY = 1, 2, 4, 8, 16
 ADDRESS_SIZE = 128  # of struct sockaddr_storage
 
 
@@ -67,6 +67,12 @@ class PathStructure(ctypes.Structure):
         ("flow", ctypes.c_uint32),
         ("nextHop", ctypes.c_uint32),
     ]
+
+
+class RetryStructure(ctypes.Structure):
+    """SCNetworkReachabilityRetry."""
+
+    _fields_ = [("state", ctypes.c_uint64 * 16)]
 
 
 class DefaultPathStructure(ctypes.Structure):
@@ -138,97 +144,89 @@ def can_convert(name: bytes) -> bool:
     return error in (none, no_name)
 
 
-def load() -> ctypes.CDLL:
-    """Loads the library: the file that REACHABILITY_LIBRARY names, otherwise the one that the wheel carries. Without one,
+Pointer, U32, U64, Size, Text = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_char_p
+Status, Int = ctypes.c_ubyte, ctypes.c_int
+PathPointer, RetryPointer = ctypes.POINTER(PathStructure), ctypes.POINTER(RetryStructure)
+OptionsPointer, UplinkPointer = ctypes.POINTER(OptionsStructure), ctypes.POINTER(UplinkStructure)
+NetworkPointer = ctypes.POINTER(NetworkStructure)
+ANY = object()  # no call returns it
+
+# The name in Python: the result that means failure, the name in C, the type of the result, and those of the arguments.
+FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "error_code": (ANY, "SCError", Int),
+    "error_string": (ANY, "SCErrorString", Text, Int),
+    "error_detail": (ANY, "SCErrorDetail", Text),
+    "get_version": (ANY, "SCNetworkReachabilityGetVersion", Text),
+    "reason_string": (ANY, "SCNetworkReachabilityReasonString", Text, U32),
+    "flags_get_string": (ANY, "SCNetworkReachabilityFlagsGetString", Size, U32, Text, Size),
+    "create_with_options": (None, "SCNetworkReachabilityCreateWithOptions", Pointer, Pointer, OptionsPointer),
+    "create_with_socket": (None, "SCNetworkReachabilityCreateWithSocket", Pointer, Pointer, Int),
+    "retain": (ANY, "SCNetworkReachabilityRetain", Pointer, Pointer),
+    "release": (ANY, "SCNetworkReachabilityRelease", None, Pointer),
+    "get_path": (0, "SCNetworkReachabilityGetPath", Status, Pointer, PathPointer),
+    "get_last_path": (0, "SCNetworkReachabilityGetLastPath", Status, Pointer, PathPointer),
+    "path_is_reachable": (ANY, "SCNetworkReachabilityPathIsReachable", Status, PathPointer),
+    "path_is_viable": (ANY, "SCNetworkReachabilityPathIsViable", Status, PathPointer),
+    "path_get_string": (ANY, "SCNetworkReachabilityPathGetString", Size, PathPointer, Text, Size),
+    "retry_init": (ANY, "SCNetworkReachabilityRetryInit", None, RetryPointer, U64),
+    "retry_observe": (ANY, "SCNetworkReachabilityRetryObserve", None, RetryPointer, PathPointer, U64, U64),
+    "retry_get_due": (ANY, "SCNetworkReachabilityRetryGetDue", U64, RetryPointer),
+    "retry_take": (ANY, "SCNetworkReachabilityRetryTake", U32, RetryPointer, U64, U64),
+    "get_network": (0, "SCNetworkReachabilityGetNetwork", Status, Pointer, NetworkPointer, UplinkPointer, Size, Size),
+    "get_addresses": (ANY, "SCNetworkReachabilityGetResolvedAddresses", Size, Pointer, Text, Size),
+    "get_description": (ANY, "SCNetworkReachabilityGetDescription", Size, Pointer, Text, Size),
+    "schedule": (0, "SCNetworkReachabilityScheduleWithRunLoop", Status, Pointer, Pointer, Text),
+    "unschedule": (ANY, "SCNetworkReachabilityUnscheduleFromRunLoop", Status, Pointer, Pointer, Text),
+    "loop_create": (None, "SCRunLoopCreate", Pointer),
+    "loop_retain": (ANY, "SCRunLoopRetain", Pointer, Pointer),
+    "loop_release": (ANY, "SCRunLoopRelease", None, Pointer),
+    "loop_get_file_descriptor": (-1, "SCRunLoopGetFileDescriptor", Int, Pointer),
+    "loop_perform": (-1, "SCRunLoopPerform", Int, Pointer, ctypes.c_double),
+    "loop_copy_next_change": (ANY, "SCRunLoopCopyNextChange", Pointer, Pointer, ctypes.POINTER(U32)),
+    "loop_wake_up": (ANY, "SCRunLoopWakeUp", None, Pointer),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The first use of a function loads the library: without it, a program can still import this package."""
+    if name not in FUNCTIONS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals().update(_load())
+    return globals()[name]
+
+
+def _load() -> dict[str, Any]:
+    """All functions: of the file that REACHABILITY_LIBRARY names, otherwise of the one that the wheel carries. Without one,
     the dynamic loader looks for it."""
     carried = os.path.join(os.path.dirname(__file__), SONAME)
-    name = os.environ.get("REACHABILITY_LIBRARY") or (carried if os.path.exists(carried) else SONAME)
+    file = os.environ.get("REACHABILITY_LIBRARY") or (carried if os.path.exists(carried) else SONAME)
+    found = {}
     try:
-        return ctypes.CDLL(name)
-    except OSError as error:
-        raise ImportError(f"{error}. Is libreachability installed? REACHABILITY_LIBRARY may name its file.") from error
+        library = ctypes.CDLL(file)
+        for name, (_, symbol, result, *arguments) in FUNCTIONS.items():
+            found[name] = library[symbol]  # unlike an attribute, a new object each time
+            found[name].restype, found[name].argtypes = result, arguments
+    except (OSError, AttributeError) as error:  # no library, or one that is too old
+        raise ImportError(
+            f"{error}. This package needs the C library libreachability, version 0.1.0 or later: `make install` in its source"
+            " installs it, or `pip install libreachability` a wheel that carries it. REACHABILITY_LIBRARY may name its file."
+        ) from error
 
+    def raise_on(failure: object) -> Any:
+        def check(value: Any, _function: Any, _arguments: Any) -> Any:
+            if value == failure:
+                code: int = found["error_code"]()
+                error = ReachabilityError(code, found["error_string"](code).decode())
+                error.detail = found["error_detail"]().decode()
+                raise error
+            return value
 
-_library = load()
+        return check
 
-
-def error_now() -> ReachabilityError:
-    """The error of the call that this thread made last."""
-    code: int = _library.SCError()
-    error = ReachabilityError(code, _library.SCErrorString(code).decode())
-    error.detail = _library.SCErrorDetail().decode()
-    return error
-
-
-def function(name: str, result: Any, *arguments: Any) -> Any:
-    """A C function that does not fail, or of which failures are ignored."""
-    found = _library[name]  # unlike an attribute, a new object each time
-    found.restype, found.argtypes = result, arguments
+    for name, (failure, *_) in FUNCTIONS.items():
+        if failure is not ANY:
+            found[name].errcheck = raise_on(failure)
     return found
-
-
-def function_that_fails(failure: object, name: str, result: Any, *arguments: Any) -> Any:
-    """A C function that raises ReachabilityError if it returns `failure`."""
-
-    def check(value: Any, _function: Any, _arguments: Any) -> Any:
-        if value == failure:
-            raise error_now()
-        return value
-
-    found = function(name, result, *arguments)
-    found.errcheck = check
-    return found
-
-
-Pointer = ctypes.c_void_p
-PathPointer = ctypes.POINTER(PathStructure)
-
-_library.SCErrorString.restype = ctypes.c_char_p
-_library.SCErrorDetail.restype = ctypes.c_char_p
-get_version = function("SCNetworkReachabilityGetVersion", ctypes.c_char_p)
-reason_string = function("SCNetworkReachabilityReasonString", ctypes.c_char_p, ctypes.c_uint32)
-flags_get_string = function(
-    "SCNetworkReachabilityFlagsGetString", ctypes.c_size_t, ctypes.c_uint32, ctypes.c_char_p, ctypes.c_size_t
-)
-create_with_options = function_that_fails(
-    None, "SCNetworkReachabilityCreateWithOptions", Pointer, Pointer, ctypes.POINTER(OptionsStructure)
-)
-create_with_socket = function_that_fails(
-    None, "SCNetworkReachabilityCreateWithSocket", Pointer, Pointer, ctypes.c_int
-)
-retain = function("SCNetworkReachabilityRetain", Pointer, Pointer)
-release = function("SCNetworkReachabilityRelease", None, Pointer)
-get_path = function_that_fails(0, "SCNetworkReachabilityGetPath", ctypes.c_ubyte, Pointer, PathPointer)
-get_last_path = function_that_fails(0, "SCNetworkReachabilityGetLastPath", ctypes.c_ubyte, Pointer, PathPointer)
-get_network = function_that_fails(
-    0,
-    "SCNetworkReachabilityGetNetwork",
-    ctypes.c_ubyte,
-    Pointer,
-    ctypes.POINTER(NetworkStructure),
-    ctypes.POINTER(UplinkStructure),
-    ctypes.c_size_t,
-    ctypes.c_size_t,
-)
-get_addresses = function(
-    "SCNetworkReachabilityGetResolvedAddresses", ctypes.c_size_t, Pointer, ctypes.c_char_p, ctypes.c_size_t
-)
-get_description = function(
-    "SCNetworkReachabilityGetDescription", ctypes.c_size_t, Pointer, ctypes.c_char_p, ctypes.c_size_t
-)
-schedule = function_that_fails(
-    0, "SCNetworkReachabilityScheduleWithRunLoop", ctypes.c_ubyte, Pointer, Pointer, ctypes.c_char_p
-)
-unschedule = function("SCNetworkReachabilityUnscheduleFromRunLoop", ctypes.c_ubyte, Pointer, Pointer, ctypes.c_char_p)
-loop_create = function_that_fails(None, "SCRunLoopCreate", Pointer)
-loop_retain = function("SCRunLoopRetain", Pointer, Pointer)
-loop_release = function("SCRunLoopRelease", None, Pointer)
-loop_get_file_descriptor = function_that_fails(-1, "SCRunLoopGetFileDescriptor", ctypes.c_int, Pointer)
-loop_perform = function_that_fails(-1, "SCRunLoopPerform", ctypes.c_int, Pointer, ctypes.c_double)
-loop_copy_next_change = function(
-    "SCRunLoopCopyNextChange", Pointer, Pointer, ctypes.POINTER(ctypes.c_uint32)
-)
-loop_wake_up = function("SCRunLoopWakeUp", None, Pointer)
 
 
 def text(getter: Any, *arguments: Any) -> str:
@@ -239,9 +237,3 @@ def text(getter: Any, *arguments: Any) -> str:
         size = getter(*arguments, buffer, len(buffer))
         if size < len(buffer):
             return buffer.value.decode(errors="backslashreplace")
-
-
-def library_version() -> str:
-    """The version of the loaded library: "0.1.0"."""
-    version: bytes = get_version()
-    return version.decode()

@@ -8,7 +8,7 @@ from typing import Sequence
 
 from . import _library
 from ._address import Address, address_from_bytes
-from ._path import Evidence, Flags, Interface, InterfaceType, Reason
+from ._path import Evidence, Flags, Interface, InterfaceType, Path, Reason
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,7 +16,8 @@ class DefaultPath:
     """The way of packets of one family for which only a default route matches."""
 
     flags: Flags
-    reason: Reason
+    reason: Reason | None
+    """None: it is reachable."""
     interface_index: int
     """0: none, or not known."""
     metric: int
@@ -26,7 +27,7 @@ class DefaultPath:
 
     @property
     def is_reachable(self) -> bool:
-        return bool(self.flags & Flags.REACHABLE)
+        return Path(self.flags, self.reason).is_reachable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Network:
 def _default_path(path: _library.DefaultPathStructure) -> DefaultPath:
     return DefaultPath(
         flags=Flags(path.flags),
-        reason=Reason(path.reason),
+        reason=Reason(path.reason) if path.reason else None,
         interface_index=path.interfaceIndex,
         metric=path.metric,
         source=address_from_bytes(bytes(path.source)),

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import enum
 
 from . import _library
-from ._address import Address, address_from_bytes
+from ._address import Address, address_from_bytes, address_to_bytes
 
 
 class Flags(enum.IntFlag):
@@ -54,8 +55,6 @@ class _OpenEnum(enum.IntEnum):
 class Reason(_OpenEnum):
     """Why a host is not reachable."""
 
-    NONE = 0
-    """It is reachable."""
     NO_ROUTE = 1
     ROUTE_UNREACHABLE = 2
     ROUTE_PROHIBITED = 3
@@ -118,51 +117,64 @@ class Interface:
 
 @dataclasses.dataclass(frozen=True)
 class Path:
-    """What is known about the path to a host. Two paths are equal if all of it is equal."""
+    """What is known about the path to a host. Two paths are equal if all of it is equal.
+
+    A test makes paths for a Script: Path(Flags.REACHABLE), or Path(Flags(0), Reason.NO_CARRIER).
+    """
 
     flags: Flags
-    reason: Reason
-    interface: Interface | None
+    reason: Reason | None = None
+    """None: it is reachable."""
+    interface: Interface | None = None
     """The interface that packets leave over, or would leave over if the host is not reachable."""
-    destination: Address | None
+    destination: Address | None = None
     """The evaluated address. None for the default path."""
-    source: Address | None
-    gateway: Address | None
+    source: Address | None = None
+    gateway: Address | None = None
     """None: on-link."""
-    mtu: int
+    mtu: int = 0
     """Bytes. 0: unknown."""
-    table: int
+    table: int = 0
     """The routing table of the route. 0: unknown."""
-    evidence: Evidence
-    flow: Flow
-    next_hop: NextHop
+    evidence: Evidence = Evidence.KERNEL
+    flow: Flow = Flow(0)
+    next_hop: NextHop = NextHop.UNKNOWN
     """As it was when the path was read. A watch with `next_hop` reports when it fails, and when it responds again."""
 
     @property
     def is_reachable(self) -> bool:
         """Whether a packet can leave for the host now. False while its name is not resolved."""
-        return bool(self.flags & Flags.REACHABLE) and self.reason != Reason.NAME_PENDING
+        return bool(_library.path_is_reachable(self._structure()))
 
     @property
     def is_viable(self) -> bool:
         """Whether packets can leave, and not with the address of another interface. If not, connect again."""
-        return self.is_reachable and not self.flow & Flow.SOURCE_FOREIGN
+        return bool(_library.path_is_viable(self._structure()))
 
     def __str__(self) -> str:
-        if self.reason == Reason.NAME_PENDING:
-            return f"Pending  ({self.reason})"  # the rest is the default path's
-        parts = [str(self.flags)]
+        """In the words of ip-route(8): "reachable dev eth0 via 10.0.0.1 src 10.0.0.2"."""
+        return _library.text(_library.path_get_string, self._structure())
+
+    def _structure(self) -> _library.PathStructure:
+        """For the rules of the C library."""
+        structure = _library.PathStructure(
+            size=ctypes.sizeof(_library.PathStructure),
+            flags=self.flags,
+            reason=self.reason or 0,
+            mtu=self.mtu,
+            table=self.table,
+            evidence=self.evidence,
+            flow=self.flow,
+            nextHop=self.next_hop,
+        )
         if self.interface:
-            parts.append(f"dev {self.interface.name}")
-        if self.gateway:
-            parts.append(f"via {self.gateway}")
-        if self.source:
-            parts.append(f"src {self.source}")
-        if self.reason != Reason.NONE:
-            parts.append(f"({self.reason})")
-        if self.next_hop == NextHop.FAILED:
-            parts.append("(next hop failed)")
-        return "  ".join(parts)
+            structure.interfaceName = self.interface.name.encode(errors="surrogateescape")[:15]
+            structure.interfaceIndex, structure.interfaceType = self.interface.index, self.interface.type
+        for name in ("destination", "source", "gateway"):
+            if (address := getattr(self, name)) is not None:
+                data = address_to_bytes(address)
+                getattr(structure, name)[: len(data)] = data
+        return structure
 
 
 def path_from_structure(path: _library.PathStructure) -> Path:
@@ -172,7 +184,7 @@ def path_from_structure(path: _library.PathStructure) -> Path:
         interface = Interface(name, path.interfaceIndex, InterfaceType(path.interfaceType))
     return Path(
         flags=Flags(path.flags),
-        reason=Reason(path.reason),
+        reason=Reason(path.reason) if path.reason else None,
         interface=interface,
         destination=address_from_bytes(bytes(path.destination)),
         source=address_from_bytes(bytes(path.source)),

@@ -4,79 +4,30 @@
 from __future__ import annotations
 
 import asyncio
-import enum
-import math
 import random
 import time
 from types import TracebackType
 
-from . import _hub
-from ._path import Path, Reason
-from ._target import Question, Transport
+from . import _hub, _library
+from ._path import Path, _OpenEnum
+from ._target import Question, Script, Transport
 from ._watch import Watch
 
 
-class Wake(enum.Enum):
+class Wake(_OpenEnum):
     """Why a sleep has ended."""
 
-    TIME = "time"
-    REACHABLE = "reachable"  # the host was not reachable, and is
-    PATH = "path"  # packets leave over another interface or gateway, or from another source
+    TIME = 1
+    REACHABLE = 2
+    """The host was not reachable, and is."""
+    PATH = 3
+    """Packets leave over another interface or gateway, or from another source."""
 
 
-class Trigger:
-    """Which changes are worth an attempt, and when. The caller brings the paths and the time."""
-
-    def __init__(self, jitter: float, min_interval: float) -> None:
-        self._jitter = jitter
-        self._min_interval = min_interval
-        self._last: Path | None = None  # the last one with which the host was reachable
-        self._was_lost = False
-        self._wake: Wake | None = None
-        self._due = math.inf
-        self._not_before = -math.inf
-
-    def observe(self, path: Path, now: float) -> None:
-        """A pending name says nothing: its path is the default path."""
-        if path.reason == Reason.NAME_PENDING:
-            return
-        if not path.is_reachable:
-            self._was_lost, self._wake = True, None
-            return
-        wake = None
-        if self._was_lost:
-            wake = Wake.REACHABLE
-        elif self._last and _way(self._last) != _way(path):
-            wake = Wake.PATH
-        if wake and not self._wake:
-            self._wake, self._due = wake, now + random.random() * self._jitter
-        self._was_lost, self._last = False, path
-
-    @property
-    def due(self) -> float:
-        return max(self._due, self._not_before) if self._wake else math.inf
-
-    def take(self, now: float, end: float) -> Wake | None:
-        """Why to wake up now. None: sleep on."""
-        wake = self._wake
-        if wake and self.due <= now:
-            self._not_before = now + self._min_interval
-        elif now >= end:
-            wake = Wake.TIME
-        else:
-            return None
-        self._wake = None
-        return wake
-
-
-def _way(path: Path) -> tuple[object, object, object]:
-    return path.interface and path.interface.index, path.gateway, path.source
-
-
-def _number(name: str, value: float) -> float:
-    if not 0 <= value:
-        raise ValueError(f"{name} is not a number of seconds: {value}")
-    return value
+def _nanoseconds(name: str, seconds: float) -> int:
+    if not 0 <= seconds:
+        raise ValueError(f"{name} is not a number of seconds: {seconds}")
+    return int(min(seconds * 1e9, 2.0**63))
 
 
 class RetryTimer:
@@ -101,7 +52,7 @@ class RetryTimer:
 
     def __init__(
         self,
-        host: str | None = None,
+        host: str | Script | None = None,
         *,
         jitter: float = 0.0,
         min_interval: float = 1.0,
@@ -111,25 +62,35 @@ class RetryTimer:
         port: int = 0,
         transport: Transport | None = None,
         traffic_class: int = 0,
+        family: int = 0,
     ) -> None:
-        self._trigger = Trigger(_number("jitter", jitter), _number("min_interval", min_interval))
-        self._watch = Watch._of(Question(host, source, interface, mark, port, transport, traffic_class))
+        self._jitter = _nanoseconds("jitter", jitter)
+        self._retry = _library.RetryStructure()
+        _library.retry_init(self._retry, _nanoseconds("min_interval", min_interval))
+        self._watch = Watch._of(Question(host, source, interface, mark, port, transport, traffic_class, family))
         self._observe(self._watch.next_change())
 
     def _observe(self, path: Path | None) -> None:
         if path:
-            self._trigger.observe(path, time.monotonic())
+            delay = int(random.random() * self._jitter)
+            _library.retry_observe(self._retry, path._structure(), time.monotonic_ns(), delay)
 
-    def _begin(self, seconds: float) -> float:
-        """Takes what has changed since the last sleep. Returns the end of this one."""
-        end = time.monotonic() + _number("seconds", seconds)
+    def _begin(self, seconds: float) -> int:
+        """Takes what has changed since the last sleep. Returns the end of this one, in nanoseconds."""
+        end = time.monotonic_ns() + _nanoseconds("seconds", seconds)
         while path := self._watch.next_change():
             self._observe(path)
         return end
 
-    def _left(self, end: float) -> float:
-        """Until the next moment that can end the sleep."""
-        return max(0.0, min(end, self._trigger.due) - time.monotonic())
+    def _take(self, end: int) -> int:
+        """Why to wake up now. 0: sleep on."""
+        wake: int = _library.retry_take(self._retry, time.monotonic_ns(), end)
+        return wake
+
+    def _left(self, end: int) -> float:
+        """Seconds until the next moment that can end the sleep."""
+        due: int = _library.retry_get_due(self._retry)
+        return max(0, min(end, due) - time.monotonic_ns()) / 1e9
 
     def sleep(self, seconds: float) -> Wake:
         """Blocks the thread for so many seconds, or until a change. In a coroutine use sleep_async().
@@ -137,20 +98,19 @@ class RetryTimer:
         Raises ValueError if the timer is closed, also while it sleeps.
         """
         end = self._begin(seconds)
-        while (wake := self._trigger.take(time.monotonic(), end)) is None:
-            left = self._left(end)
-            path = self._watch.wait(None if math.isinf(left) else left)
+        while not (wake := self._take(end)):
+            path = self._watch.wait(self._left(end))
             self._observe(path)
             if path is None and self._watch.is_closed:
                 raise ValueError("the timer is closed")
-        return wake
+        return Wake(wake)
 
     async def sleep_async(self, seconds: float) -> Wake:
         """The same as sleep(), for asyncio and trio: it does not block the event loop, and can be cancelled."""
         end = self._begin(seconds)
-        while (wake := self._trigger.take(time.monotonic(), end)) is None:
+        while not (wake := self._take(end)):
             await self._observe_within(self._left(end))
-        return wake
+        return Wake(wake)
 
     async def _observe_within(self, seconds: float) -> None:
         """Takes the next path, if it comes in time."""
@@ -167,7 +127,7 @@ class RetryTimer:
         """Not with wait_for(): up to Python 3.11 it swallows a cancellation that comes with the result."""
         next_path = asyncio.ensure_future(self._watch.__anext__())
         try:
-            await asyncio.wait({next_path}, timeout=None if math.isinf(seconds) else seconds)
+            await asyncio.wait({next_path}, timeout=seconds)
         finally:
             if next_path.cancel():
                 await asyncio.wait({next_path})

@@ -6,13 +6,17 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import enum
+import ipaddress
 import operator
+import socket
+import threading
+import weakref
 from typing import Any, Callable, Protocol, Union
 
 from . import _library
 from ._address import address_to_bytes
 from ._network import Network, network_from_structures
-from ._path import Path, path_from_structure
+from ._path import Flags, Path, path_from_structure
 
 
 class Transport(enum.IntEnum):
@@ -31,28 +35,76 @@ class HasFileno(Protocol):
 Connection = Union[int, HasFileno]
 
 
+FAMILIES: dict[int, int] = {socket.AF_UNSPEC: 0, socket.AF_INET: _library.IPV4_ONLY, socket.AF_INET6: _library.IPV6_ONLY}
+
+
+class Script:
+    """Paths that a test gives instead of the kernel's. A script stands in for the host of any call.
+
+        script = Script(Path(Flags(0), Reason.NO_CARRIER))
+        downloads = Downloads(script)  # it calls watch(host), check(host), or RetryTimer(host)
+        script.play(Path(Flags.REACHABLE))
+
+    No socket is opened. Of the other arguments of the calls, only those of time count, and `next_hop`.
+    """
+
+    def __init__(self, path: Path = Path(Flags.REACHABLE)) -> None:
+        self._path = path
+        self._lock = threading.RLock()  # of the set; a signal handler may call play()
+        self._watches: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    @property
+    def path(self) -> Path:
+        """The path that was played last."""
+        return self._path
+
+    @property
+    def watches(self) -> int:
+        """How many watches and timers follow the script: a test can check that its program has closed all."""
+        return sum(not watch.is_closed for watch in self._copy())
+
+    def play(self, path: Path) -> None:
+        """Sets the path. Any thread may call this. A watch that is slow gets only the newest path."""
+        self._path = path
+        for watch in self._copy():
+            watch._may_have_news()
+
+    def _follow(self, watch: Any) -> None:
+        with self._lock:
+            self._watches.add(watch)
+
+    def _copy(self) -> list[Any]:
+        with self._lock:
+            return list(self._watches)
+
+
 @dataclasses.dataclass(frozen=True)
 class Question:
     """The arguments of watch()."""
 
-    host: str | None
+    host: str | Script | None
     source: str | None = None
     interface: str | None = None
     mark: int = 0
     port: int = 0
     transport: Transport | None = None
     traffic_class: int = 0
+    family: int = socket.AF_UNSPEC
     next_hop: bool = False
 
     def create(self) -> int:
-        """A target that the caller releases."""
+        """A target that the caller releases. 0: a script has none."""
+        if isinstance(self.host, Script):
+            return 0
+        if self.family not in FAMILIES:
+            raise ValueError(f"family {self.family} is not AF_INET or AF_INET6")
         notify = _library.NOTIFY_PATH | (_library.NOTIFY_NEXT_HOP if self.next_hop else 0)
         options = _library.OptionsStructure(
             size=ctypes.sizeof(_library.OptionsStructure),
             routingMark=_number("mark", self.mark, 32),
             trafficClass=_number("traffic_class", self.traffic_class, 8),
             protocol=0 if self.transport is None else Transport(self.transport),
-            options=notify,
+            options=notify | FAMILIES[self.family],
         )
         port = _number("port", self.port, 16)
         if port and self.transport is None:
@@ -61,10 +113,11 @@ class Question:
             options.interfaceName = _c_string(self.interface)
         host = self.host
         if host is None:
-            host = "::" if self.source is not None and ":" in self.source else "0.0.0.0"
+            is_ipv6 = ":" in self.source if self.source is not None else self.family == socket.AF_INET6
+            host = "::" if is_ipv6 else "0.0.0.0"
         if self.source is not None:
-            options.localAddress = address_to_bytes(self.source)
-            options.remoteAddress = address_to_bytes(host, port)
+            options.localAddress = address_to_bytes(ipaddress.ip_address(self.source))
+            options.remoteAddress = address_to_bytes(ipaddress.ip_address(host), port)
         else:
             options.nodename = _name(host)
             options.remotePort = port

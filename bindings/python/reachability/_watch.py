@@ -23,6 +23,7 @@ from ._path import NextHop, Path
 from ._target import (
     Connection,
     Question,
+    Script,
     Transport,
     create_network_target,
     create_socket_target,
@@ -93,8 +94,8 @@ class _Settling:
 class BaseWatch(Generic[Value]):
     """What Watch and NetworkWatch have in common."""
 
-    def __init__(self, target: int, read: Callable[[int], Value], settle_time: float = 0) -> None:
-        """`read`: the value of the latest evaluation."""
+    def __init__(self, target: int, read: Callable[[], Value], settle_time: float = 0) -> None:
+        """`read`: the value of the latest evaluation. It must not refer to the watch."""
         self._last: object = None  # what was news last
         try:
             self._settling = _Settling(settle_time)
@@ -107,7 +108,7 @@ class BaseWatch(Generic[Value]):
         self._is_closed = False
         self._process = os.getpid()
         self._target = target
-        self._member = _hub.Member(target, functools.partial(read, target))
+        self._member = _hub.Member(target, read)
         try:
             self._place = _Place(self._member, _hub.key_of_this_task())
         except _library.ReachabilityError:
@@ -160,6 +161,13 @@ class BaseWatch(Generic[Value]):
             return None
         self._last = news
         return value
+
+    def _may_have_news(self) -> None:
+        """A script has played."""
+        if self._process == os.getpid():
+            with self._lock:
+                if not self._is_closed:
+                    self._place.hub.interrupt(self._member)
 
     # ---- Iterating
 
@@ -305,19 +313,30 @@ class BaseWatch(Generic[Value]):
         self._end()
 
 
-def _read_last_path(target: int) -> Path:
-    return read_path(_library.get_last_path, target)
-
-
 class Watch(BaseWatch[Path]):
-    """Iterates over the paths to a host: first the current one, then each that differs from the last.
+    """watch(host, ...) watches a host: a name, or an address. None: the default path. A Script: what a test plays.
 
-    If several changes come while the program is busy, it gets only the newest path. The iteration ends after close().
-    The context manager closes at its end. A watch that is no longer used closes itself.
+    It iterates over the paths to the host: first the current one, then each that differs from the last. If several changes
+    come while the program is busy, it gets only the newest path. A name is looked up in the background. Until the first
+    result the reason is NAME_PENDING, and the flags are those of the default path. The iteration ends after close(). The
+    context manager closes at its end. A watch that is no longer used closes itself.
+
+    source: only packets from this address count. The host must then be an address, or None.
+    interface: only routes out of this interface count.
+    mark: SO_MARK of the sockets that the program will use.
+    port, transport: the packets of this transport to this port, as connect(2) decides. Policy rules can select by port.
+    traffic_class: IP_TOS or IPV6_TCLASS of the sockets.
+    family: socket.AF_INET or AF_INET6: only addresses of this family count, and the default path is that of the family.
+    next_hop: a change comes also when the next hop fails, and when it responds again: see Path.next_hop.
+    settle_time: seconds. A change comes when nothing has changed for this time, or after ten times as long. One that is
+    undone meanwhile does not come.
+
+    The watch belongs to the network namespace of the calling thread. Raises ReachabilityError, and ValueError if an
+    address is not one, or an international name cannot be converted.
 
     `for` blocks the thread, `async for` the task; asyncio and trio work. Any other event loop waits until the descriptor
-    fileno() is readable, or settles_in is over, and then calls next_change(). One thread or task at a time iterates or calls next_change() or
-    fileno(). Another one may call close().
+    fileno() is readable, or settles_in is over, and then calls next_change(). One thread or task at a time iterates or
+    calls next_change() or fileno(). Another one may call close().
 
     All watches of a process's event loops share a few descriptors and a thread, and all others a few descriptors. A
     watch that was asked for fileno() has its own, until a task iterates. After fork(2), the child can only close the
@@ -326,7 +345,7 @@ class Watch(BaseWatch[Path]):
 
     def __init__(
         self,
-        host: str | None = None,
+        host: str | Script | None = None,
         *,
         source: str | None = None,
         interface: str | None = None,
@@ -334,12 +353,12 @@ class Watch(BaseWatch[Path]):
         port: int = 0,
         transport: Transport | None = None,
         traffic_class: int = 0,
+        family: int = 0,
         next_hop: bool = False,
         settle_time: float = 0,
     ) -> None:
-        question = Question(host, source, interface, mark, port, transport, traffic_class, next_hop)
-        self._reports_next_hop = next_hop
-        super().__init__(question.create(), _read_last_path, settle_time)
+        question = Question(host, source, interface, mark, port, transport, traffic_class, family, next_hop)
+        self._begin_watching(question.create(), host if isinstance(host, Script) else None, next_hop, settle_time)
 
     @classmethod
     def _of(cls, question: Question) -> Watch:
@@ -349,9 +368,17 @@ class Watch(BaseWatch[Path]):
     def of_socket(cls, connection: Connection) -> Watch:
         """See watch_socket()."""
         watch = cls.__new__(cls)
-        watch._reports_next_hop = False
-        BaseWatch.__init__(watch, create_socket_target(connection), _read_last_path)
+        watch._begin_watching(create_socket_target(connection))
         return watch
+
+    def _begin_watching(
+        self, target: int, script: Script | None = None, next_hop: bool = False, settle_time: float = 0
+    ) -> None:
+        self._reports_next_hop = next_hop
+        read = (lambda: script.path) if script else (lambda: read_path(_library.get_last_path, target))
+        super().__init__(target, read, settle_time)
+        if script:
+            script._follow(self)
 
     def _news(self, path: Path) -> object:
         """Whether the next hop has failed counts only if the watch reports it. Nothing reports that it was confirmed."""
@@ -383,59 +410,21 @@ class Watch(BaseWatch[Path]):
         return [address for address in map(address_from_bytes, pieces) if address is not None]
 
 
+watch = Watch
+
+
 class NetworkWatch(BaseWatch[Network]):
     """Iterates over the network, as Watch does over the paths to a host."""
 
     def __init__(self) -> None:
-        super().__init__(create_network_target(), read_network)
+        target = create_network_target()
+        super().__init__(target, functools.partial(read_network, target))
 
     @property
     def network(self) -> Network:
         """The network as it was evaluated last."""
         with self._use():
             return read_network(self._target)
-
-
-def watch(
-    host: str | None = None,
-    *,
-    source: str | None = None,
-    interface: str | None = None,
-    mark: int = 0,
-    port: int = 0,
-    transport: Transport | None = None,
-    traffic_class: int = 0,
-    next_hop: bool = False,
-    settle_time: float = 0,
-) -> Watch:
-    """Watches a host: a name, or an address. None: the default path.
-
-    A name is looked up in the background. Until the first result the reason is NAME_PENDING, and the flags are those of the
-    default path.
-
-    source: only packets from this address count. The host must then be an address, or None.
-    interface: only routes out of this interface count.
-    mark: SO_MARK of the sockets that the program will use.
-    port, transport: the packets of this transport to this port, as connect(2) decides. Policy rules can select by port.
-    traffic_class: IP_TOS or IPV6_TCLASS of the sockets.
-    next_hop: a change comes also when the next hop fails, and when it responds again: see Path.next_hop.
-    settle_time: seconds. A change comes when nothing has changed for this time, or after ten times as long. One that is undone
-    meanwhile does not come.
-
-    The watch belongs to the network namespace of the calling thread. Raises ReachabilityError, and ValueError if an address
-    is not one, or an international name cannot be converted.
-    """
-    return Watch(
-        host,
-        source=source,
-        interface=interface,
-        mark=mark,
-        port=port,
-        transport=transport,
-        traffic_class=traffic_class,
-        next_hop=next_hop,
-        settle_time=settle_time,
-    )
 
 
 def watch_socket(connection: Connection) -> Watch:

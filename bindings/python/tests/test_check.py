@@ -4,12 +4,30 @@
 from __future__ import annotations
 
 import ipaddress
+import os
+import socket
+import subprocess
+import sys
 from typing import Callable
 
 import pytest
 
 import reachability
-from reachability import Flags, InterfaceType, ReachabilityError, Reason, check, wait_until_reachable, watch
+from conftest import ip
+from reachability import (
+    Evidence,
+    Flags,
+    Flow,
+    Interface,
+    InterfaceType,
+    NextHop,
+    Path,
+    ReachabilityError,
+    Reason,
+    check,
+    wait_until_reachable,
+    watch,
+)
 
 Route = Callable[[str], None]
 
@@ -25,18 +43,36 @@ def test_own_address_is_reachable_and_local() -> None:
 
 def test_path_over_a_gateway_has_interface_gateway_and_source(route: Route) -> None:
     path = check("192.0.2.1")
-    assert path.is_reachable and path.reason == Reason.NONE and path.interface
+    assert path.is_reachable and path.reason is None and path.interface
     assert (path.interface.name, path.interface.type) == ("e0", InterfaceType.VIRTUAL)
     assert path.gateway == ipaddress.ip_address("10.0.0.1")
     assert path.source == ipaddress.ip_address("10.0.0.2")
     assert path.destination == ipaddress.ip_address("192.0.2.1")
-    assert str(path) == "Reachable  dev e0  via 10.0.0.1  src 10.0.0.2"
+    assert str(path) == "reachable dev e0 via 10.0.0.1 src 10.0.0.2"
 
 
 def test_without_a_route_the_reason_is_no_route() -> None:
     path = check("192.0.2.1")
     assert not path.is_reachable and path.flags == Flags(0) and path.reason == Reason.NO_ROUTE
-    assert str(path) == "Not Reachable  (no route)"
+    assert str(path) == "not reachable: no route"
+
+
+def test_rules_and_text_of_a_path_are_the_librarys() -> None:
+    path = Path(
+        Flags.REACHABLE,
+        interface=Interface("wl\udcffn0", 3, InterfaceType.WIFI),
+        source=ipaddress.ip_address("10.0.0.2"),
+        gateway=ipaddress.ip_address("fe80::1%3"),
+        evidence=Evidence.SOCKET,
+        flow=Flow.SOURCE_FOREIGN,
+        next_hop=NextHop.FAILED,
+    )
+    assert path.is_reachable and not path.is_viable
+    route = r"reachable dev wl\xffn0 type wifi via fe80::1 src 10.0.0.2"
+    assert str(path) == route + ", foreign source, next hop failed, from a UDP socket"
+    flags = Flags.REACHABLE | Flags.CONNECTION_REQUIRED
+    assert not Path(flags).is_reachable and Path(flags | Flags.CONNECTION_ON_TRAFFIC).is_viable
+    assert not Path(Flags.REACHABLE, Reason.NAME_PENDING).is_reachable
 
 
 def test_without_a_host_the_default_path_is_checked(route: Route) -> None:
@@ -64,7 +100,7 @@ def test_name_is_looked_up(route: Route) -> None:
 def test_name_that_is_not_resolved_in_time_is_pending(route: Route) -> None:
     path = check("example.com", timeout=0)
     assert path.reason == Reason.NAME_PENDING and Flags.REACHABLE in path.flags and not path.is_reachable
-    assert str(path) == "Pending  (name pending)"
+    assert str(path) == "pending"
 
 
 def test_name_without_a_name_server_is_reported() -> None:
@@ -82,6 +118,25 @@ def test_only_routes_of_the_interface_count(route: Route) -> None:
     assert check("192.0.2.1", interface="e0").is_reachable
     assert check("192.0.2.1", interface="e1").reason == Reason.NO_ROUTE
     assert check("192.0.2.1", interface="e7").reason == Reason.INTERFACE_MISSING
+
+
+def test_only_addresses_of_the_family_count(route: Route) -> None:
+    assert check(family=socket.AF_INET).is_reachable
+    assert check(family=socket.AF_INET6).reason == Reason.NO_ROUTE
+    assert str(check("localhost", family=socket.AF_INET).destination) == "127.0.0.1"
+    assert str(check("localhost", family=socket.AF_INET6).destination) == "::1"
+    with watch(family=socket.AF_INET6) as paths:
+        assert not next(paths).is_reachable
+        ip("route add default via 2001:db8::1")
+        try:
+            assert str(next(paths).gateway) == "2001:db8::1"
+        finally:
+            ip("route del default via 2001:db8::1")
+    for host, family in (("192.0.2.1", socket.AF_INET6), ("::1", socket.AF_INET)):
+        with pytest.raises(ReachabilityError):
+            check(host, family=family)
+    with pytest.raises(ValueError, match="family"):
+        check(family=socket.AF_UNIX)
 
 
 @pytest.mark.parametrize("host", ["", "x" * 1025])
@@ -137,3 +192,12 @@ def test_unknown_values_of_a_later_library_are_kept() -> None:
 def test_version_of_the_library_is_known() -> None:
     assert reachability.library_version().count(".") == 2
     assert reachability.__version__.count(".") == 2
+
+
+@pytest.mark.parametrize("file", ["/missing/libreachability.so.0", "libc.so.6"])
+def test_package_can_be_imported_without_the_library(file: str) -> None:
+    script = "import reachability\ntry: reachability.check()\nexcept ImportError as error: print(error)"
+    environment = {**os.environ, "REACHABILITY_LIBRARY": file}
+    ended = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert file in ended.stdout and "needs the C library libreachability" in ended.stdout

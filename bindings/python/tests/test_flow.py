@@ -88,8 +88,8 @@ def test_rule_for_a_port_counts_for_that_port(route: Route, source: str | None) 
     try:
         for port, transport, reason in (
             (443, Transport.TCP, Reason.ROUTE_PROHIBITED),
-            (443, Transport.UDP, Reason.NONE),
-            (80, Transport.TCP, Reason.NONE),
+            (443, Transport.UDP, None),
+            (80, Transport.TCP, None),
         ):
             path = check("192.0.2.1", port=port, transport=transport, source=source)
             assert path.reason == reason and path.flow == Flow(0)
@@ -138,7 +138,7 @@ def test_gateway_that_does_not_respond_is_reported() -> None:
                 sender.sendto(b"x", ("192.0.2.1", 9))
             failed = next(paths)
             assert failed.next_hop == NextHop.FAILED and failed.is_viable
-            assert str(failed).endswith("(next hop failed)")
+            assert str(failed).endswith(", next hop failed")
             assert quiet.next_change() is None and quiet.path.next_hop in (NextHop.FAILED, NextHop.UNKNOWN)
             ip("neigh replace 10.9.0.1 lladdr 02:00:00:00:00:01 dev v0 nud permanent")
             works: Path = next(paths)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import math
 import subprocess
 import threading
@@ -14,9 +13,8 @@ from typing import Any, Awaitable, Callable, Iterator
 import pytest
 
 from conftest import threads_of_the_process
-from reachability import Path, Reason, RetryTimer, Wake, check
+from reachability import Flags, Path, Reason, RetryTimer, Script, Wake
 from reachability._hub import PIECE, Background, Member
-from reachability._retry import Trigger
 
 Route = Callable[[str], None]
 Run = Callable[[Callable[[], Awaitable[None]]], None]
@@ -37,69 +35,18 @@ def other_interface() -> Iterator[None]:
     ip("addr del 10.1.0.2/24 dev e1")
 
 
-# ---- What is worth an attempt
+# ---- Arguments
 
 
-@pytest.fixture
-def reachable(route: Route) -> Path:
-    return check(FAR)
-
-
-def lost(path: Path) -> Path:
-    return dataclasses.replace(path, flags=type(path.flags)(0), reason=Reason.NO_ROUTE)
-
-
-def test_first_path_is_no_change(reachable: Path) -> None:
-    trigger = Trigger(0, 1)
-    trigger.observe(reachable, 0)
-    trigger.observe(dataclasses.replace(reachable, mtu=9000), 0)
-    assert math.isinf(trigger.due) and trigger.take(5, 10) is None
-    assert trigger.take(10, 10) is Wake.TIME
-
-
-def test_return_of_the_host_is_a_change_while_it_lasts(reachable: Path) -> None:
-    trigger = Trigger(0, 1)
-    for path in (lost(reachable), reachable, lost(reachable)):
-        trigger.observe(path, 0)
-    assert trigger.take(5, 10) is None  # it is lost again
-    trigger.observe(reachable, 6)
-    assert trigger.take(6, 10) is Wake.REACHABLE
-    assert trigger.take(6, 10) is None
-
-
-def test_another_source_is_a_change(reachable: Path) -> None:
-    trigger = Trigger(0, 1)
-    trigger.observe(reachable, 0)
-    trigger.observe(dataclasses.replace(reachable, source=None), 0)
-    assert trigger.take(0, 10) is Wake.PATH
-
-
-def test_pending_name_says_nothing(reachable: Path) -> None:
-    trigger = Trigger(0, 1)
-    trigger.observe(dataclasses.replace(lost(reachable), reason=Reason.NAME_PENDING), 0)
-    trigger.observe(reachable, 0)
-    assert trigger.take(0, 10) is None
-
-
-def test_storm_of_flaps_ends_one_sleep_in_each_interval(reachable: Path) -> None:
-    trigger, wakes = Trigger(0, 1.0), 0
-    for millisecond in range(10_000):
-        now = millisecond / 1000
-        trigger.observe(lost(reachable), now)
-        trigger.observe(reachable, now)
-        wakes += trigger.take(now, math.inf) is not None
-    assert wakes == 10
-
-
-def test_jitter_spreads_wakes_evenly(reachable: Path) -> None:
-    dues = []
-    for _ in range(10_000):
-        trigger = Trigger(0.25, 1)
-        trigger.observe(lost(reachable), 100.0)
-        trigger.observe(reachable, 100.0)
-        dues.append(trigger.due - 100.0)
-    tenths = [sum(tenth <= due / 0.025 < tenth + 1 for due in dues) for tenth in range(10)]
-    assert sum(tenths) == len(dues) and min(tenths) > 800 and max(tenths) < 1200
+@pytest.mark.parametrize("argument", ["jitter", "min_interval"])
+def test_change_waits_for_the_jitter_and_the_interval(argument: str) -> None:
+    script = Script(Path(Flags(0), Reason.NO_ROUTE))
+    with RetryTimer(script, **{argument: math.inf}) as timer:  # type: ignore[arg-type]
+        for wake in (Wake.TIME if argument == "jitter" else Wake.REACHABLE, Wake.TIME):
+            script.play(Path(Flags.REACHABLE))
+            assert timer.sleep(0.01) is wake
+            script.play(Path(Flags(0), Reason.NO_ROUTE))
+            assert timer.sleep(0) is Wake.TIME
 
 
 @pytest.mark.parametrize("arguments", [{"jitter": -1.0}, {"jitter": math.nan}, {"min_interval": -0.1}])
@@ -177,8 +124,9 @@ def test_task_sleeps_until_the_route_returns(run: Run, route: Route) -> None:
         with RetryTimer(FAR) as timer:
             assert await timer.sleep_async(0.01) is Wake.TIME
             route("del")
-            while not timer._trigger._was_lost:  # a loss that is over before the timer sees it is none
+            while timer._watch.path.is_reachable:
                 assert await timer.sleep_async(0.01) is Wake.TIME
+            assert await timer.sleep_async(0) is Wake.TIME  # a loss that is over before the timer sees it is none
             threading.Timer(0.01, route, ["add"]).start()
             assert await timer.sleep_async(TIME_LIMIT) is Wake.REACHABLE
 

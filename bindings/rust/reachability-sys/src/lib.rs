@@ -75,6 +75,8 @@ pub struct SCNetworkReachabilityOptions {
 pub const kSCNetworkReachabilityOptionNotifyPath: u32 = 1;
 pub const kSCNetworkReachabilityOptionNotifyNetwork: u32 = 2;
 pub const kSCNetworkReachabilityOptionNotifyNextHop: u32 = 4;
+pub const kSCNetworkReachabilityOptionIPv4Only: u32 = 8;
+pub const kSCNetworkReachabilityOptionIPv6Only: u32 = 16;
 
 #[repr(C)]
 pub struct SCNetworkReachabilityPath {
@@ -93,6 +95,12 @@ pub struct SCNetworkReachabilityPath {
     pub gateway: sockaddr_storage,
     pub flow: u32,
     pub nextHop: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SCNetworkReachabilityRetry {
+    pub state: [u64; 16],
 }
 
 #[repr(C)]
@@ -205,6 +213,23 @@ extern "C" {
         capacity: usize,
     ) -> usize;
 
+    pub fn SCNetworkReachabilityPathIsReachable(path: *const SCNetworkReachabilityPath) -> SCBoolean;
+    pub fn SCNetworkReachabilityPathIsViable(path: *const SCNetworkReachabilityPath) -> SCBoolean;
+    pub fn SCNetworkReachabilityPathGetString(
+        path: *const SCNetworkReachabilityPath,
+        buffer: *mut c_char,
+        capacity: usize,
+    ) -> usize;
+    pub fn SCNetworkReachabilityRetryInit(retry: *mut SCNetworkReachabilityRetry, minInterval: u64);
+    pub fn SCNetworkReachabilityRetryObserve(
+        retry: *mut SCNetworkReachabilityRetry,
+        path: *const SCNetworkReachabilityPath,
+        now: u64,
+        delay: u64,
+    );
+    pub fn SCNetworkReachabilityRetryGetDue(retry: *const SCNetworkReachabilityRetry) -> u64;
+    pub fn SCNetworkReachabilityRetryTake(retry: *mut SCNetworkReachabilityRetry, now: u64, end: u64) -> u32;
+
     pub fn SCNetworkReachabilitySetCallback(
         target: SCNetworkReachabilityRef,
         callout: Option<SCNetworkReachabilityCallBack>,
@@ -233,4 +258,5 @@ extern "C" {
         runLoop: SCRunLoopRef,
         flags: *mut SCNetworkReachabilityFlags,
     ) -> SCNetworkReachabilityRef;
+    pub fn SCRunLoopWakeUp(runLoop: SCRunLoopRef);
 }

@@ -10,7 +10,7 @@ fn main() -> Result<()> {
 
     for path in Target::host(host).watch()?.take(changes + 1) {
         let path = path?;
-        println!("{host}: 0x{:08x}  {path}", path.flags.0);
+        println!("{host}: 0x{:08x}  {path}", path.flags.bits());
     }
     Ok(())
 }

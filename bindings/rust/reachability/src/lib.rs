@@ -31,6 +31,7 @@ mod network;
 mod path;
 mod poll_watch;
 mod retry_timer;
+mod script;
 mod settling;
 mod socket_target;
 mod stream;
@@ -43,7 +44,8 @@ pub use network::{network, watch_network, watch_network_async, DefaultPath, Netw
 pub use path::{Evidence, Flags, Flow, Interface, InterfaceType, NextHop, Path, Reason};
 pub use poll_watch::PollWatch;
 pub use retry_timer::{RetryTimer, Wake};
+pub use script::Script;
 pub use socket_target::SocketTarget;
 pub use stream::{Changes, Networks, Next, Paths};
-pub use target::{Target, Transport};
+pub use target::{Target, Transport, Value};
 pub use watch::{StopHandle, Watch};

@@ -7,9 +7,9 @@ use std::net::IpAddr;
 use reachability_sys as sys;
 
 use crate::error::{Error, Result};
-use crate::path::{address_from, Evidence, Flags, Interface, InterfaceType, Reason};
+use crate::path::{address_from, reason_from, Evidence, Flags, Interface, InterfaceType, Path, Reason};
 use crate::stream::Networks;
-use crate::target::{RawTarget, Target, Value};
+use crate::target::{RawTarget, Readable, Target, Value};
 use crate::watch::Watch;
 
 /// The way of packets of one family for which only a default route matches.
@@ -18,8 +18,8 @@ use crate::watch::Watch;
 pub struct DefaultPath {
     /// Apple's bits.
     pub flags: Flags,
-    /// Why packets cannot leave.
-    pub reason: Reason,
+    /// Why packets cannot leave. None: they can.
+    pub reason: Option<Reason>,
     /// 0: none, or not known.
     pub interface_index: u32,
     /// Of the default route. The kernel prefers the smaller.
@@ -100,7 +100,9 @@ fn create() -> Result<RawTarget> {
     Target::default_path().create_with(sys::kSCNetworkReachabilityOptionNotifyNetwork)
 }
 
-impl Value for Network {
+impl Value for Network {}
+
+impl Readable for Network {
     fn read(target: &RawTarget) -> Result<Network> {
         read(target)
     }
@@ -137,8 +139,8 @@ impl Network {
         Network {
             ipv4: DefaultPath::new(&network.ipv4),
             ipv6: DefaultPath::new(&network.ipv6),
-            ipv4_loopback_flags: Flags(network.ipv4LoopbackFlags),
-            ipv6_loopback_flags: Flags(network.ipv6LoopbackFlags),
+            ipv4_loopback_flags: Flags::from_bits(network.ipv4LoopbackFlags),
+            ipv6_loopback_flags: Flags::from_bits(network.ipv6LoopbackFlags),
             uplinks: uplinks.iter().map(Uplink::new).collect(),
             uplinks_are_complete: network.uplinksAreComplete != 0,
             name_servers: servers.filter_map(address_from).collect(),
@@ -163,8 +165,8 @@ impl Uplink {
 impl DefaultPath {
     fn new(path: &sys::SCNetworkReachabilityDefaultPath) -> DefaultPath {
         DefaultPath {
-            flags: Flags(path.flags),
-            reason: path.reason.into(),
+            flags: Flags::from_bits(path.flags),
+            reason: reason_from(path.reason),
             interface_index: path.interfaceIndex,
             metric: path.metric,
             source: address_from(&path.source),
@@ -175,7 +177,7 @@ impl DefaultPath {
     /// Whether a packet can leave this way.
     #[must_use]
     pub fn is_reachable(&self) -> bool {
-        self.flags.contains(Flags::REACHABLE)
+        Path::scripted(self.flags, self.reason).is_reachable()
     }
 }
 

@@ -9,44 +9,84 @@ use reachability_sys as sys;
 
 use crate::error::{static_text, text_of};
 
-/// Apple's bits. No bit set: no packet can leave for the host.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Flags(pub u32);
+/// A set of bits, to which a later version of the library may add some.
+macro_rules! bit_set {
+    ($(#[$about:meta])* $name:ident { $($(#[$bit_about:meta])* $bit:ident = $number:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $name(u32);
 
-impl Flags {
-    /// Over a point-to-point link: ppp, tunnel, cellular.
-    pub const TRANSIENT_CONNECTION: Flags = Flags(1 << 0);
-    /// A packet can leave.
-    pub const REACHABLE: Flags = Flags(1 << 1);
-    /// ... after a connection is made.
-    pub const CONNECTION_REQUIRED: Flags = Flags(1 << 2);
-    /// ... which traffic starts.
-    pub const CONNECTION_ON_TRAFFIC: Flags = Flags(1 << 3);
-    /// One of this machine's own addresses.
-    pub const IS_LOCAL_ADDRESS: Flags = Flags(1 << 16);
-    /// On a directly attached network: no gateway.
-    pub const IS_DIRECT: Flags = Flags(1 << 17);
-    /// Over a cellular interface, or ppp over a modem.
-    pub const IS_WWAN: Flags = Flags(1 << 18);
+        impl $name {
+            $($(#[$bit_about])* pub const $bit: $name = $name(1 << $number);)*
 
-    /// Whether all bits of `other` are set.
-    #[must_use]
-    pub fn contains(self, other: Flags) -> bool {
-        self.0 & other.0 == other.0
-    }
+            /// The set of these bits. Those that this crate does not know are kept.
+            #[must_use]
+            pub const fn from_bits(bits: u32) -> $name {
+                $name(bits)
+            }
+
+            /// The bits, as in C.
+            #[must_use]
+            pub const fn bits(self) -> u32 {
+                self.0
+            }
+
+            /// Whether no bit is set.
+            #[must_use]
+            pub const fn is_empty(self) -> bool {
+                self.0 == 0
+            }
+
+            /// Whether all bits of `other` are set.
+            #[must_use]
+            pub const fn contains(self, other: $name) -> bool {
+                self.0 & other.0 == other.0
+            }
+
+            /// Whether at least one bit of `other` is set.
+            #[must_use]
+            pub const fn intersects(self, other: $name) -> bool {
+                self.0 & other.0 != 0
+            }
+        }
+
+        impl BitOr for $name {
+            type Output = $name;
+
+            fn bitor(self, other: $name) -> $name {
+                $name(self.0 | other.0)
+            }
+        }
+
+        impl BitOrAssign for $name {
+            fn bitor_assign(&mut self, other: $name) {
+                self.0 |= other.0;
+            }
+        }
+    };
 }
 
-impl BitOr for Flags {
-    type Output = Flags;
-
-    fn bitor(self, other: Flags) -> Flags {
-        Flags(self.0 | other.0)
-    }
-}
-
-impl BitOrAssign for Flags {
-    fn bitor_assign(&mut self, other: Flags) {
-        self.0 |= other.0;
+bit_set! {
+    /// Apple's bits. No bit set: no packet can leave for the host.
+    Flags {
+        /// Over a point-to-point link: ppp, tunnel, cellular.
+        TRANSIENT_CONNECTION = 0,
+        /// A packet can leave.
+        REACHABLE = 1,
+        /// ... after a connection is made.
+        CONNECTION_REQUIRED = 2,
+        /// ... which traffic starts.
+        CONNECTION_ON_TRAFFIC = 3,
+        /// ... which a person starts. Never set: Linux has no source for it.
+        INTERVENTION_REQUIRED = 4,
+        /// ... which one of Apple's calls starts. Never set: Linux has no source for it.
+        CONNECTION_ON_DEMAND = 5,
+        /// One of this machine's own addresses.
+        IS_LOCAL_ADDRESS = 16,
+        /// On a directly attached network: no gateway.
+        IS_DIRECT = 17,
+        /// Over a cellular interface, or ppp over a modem.
+        IS_WWAN = 18,
     }
 }
 
@@ -58,7 +98,7 @@ impl fmt::Display for Flags {
     }
 }
 
-/// An enumeration to which a later version of the library may add values. The values count from 0.
+/// An enumeration to which a later version of the library may add values.
 macro_rules! open_enum {
     ($(#[$about:meta])* $name:ident { $($(#[$member_about:meta])* $member:ident = $value:literal,)* }) => {
         $(#[$about])*
@@ -67,14 +107,14 @@ macro_rules! open_enum {
         pub enum $name {
             $($(#[$member_about])* $member,)*
             /// A value that this crate does not know.
-            Unknown(u32),
+            Unrecognized(u32),
         }
 
         impl From<u32> for $name {
             fn from(value: u32) -> $name {
                 match value {
                     $($value => $name::$member,)*
-                    _ => $name::Unknown(value),
+                    _ => $name::Unrecognized(value),
                 }
             }
         }
@@ -83,18 +123,18 @@ macro_rules! open_enum {
             fn from(value: $name) -> u32 {
                 match value {
                     $($name::$member => $value,)*
-                    $name::Unknown(value) => value,
+                    $name::Unrecognized(value) => value,
                 }
             }
         }
     };
 }
 
+pub(crate) use open_enum;
+
 open_enum! {
     /// Why a host is not reachable.
     Reason {
-        /// It is reachable.
-        None = 0,
         /// No route.
         NoRoute = 1,
         /// An "unreachable" route.
@@ -122,6 +162,11 @@ open_enum! {
         /// The target's interface does not exist (yet).
         InterfaceMissing = 13,
     }
+}
+
+/// None: it is reachable.
+pub(crate) fn reason_from(value: u32) -> Option<Reason> {
+    (value != 0).then(|| value.into())
 }
 
 impl fmt::Display for Reason {
@@ -152,30 +197,15 @@ open_enum! {
     }
 }
 
-/// What else is known about the packets to a host, or about those of a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Flow(pub u32);
-
-impl Flow {
-    /// A new connection, with no address bound, would leave over another interface.
-    pub const BETTER_PATH: Flow = Flow(1 << 0);
-    /// Packets leave over an interface that does not have their source address: an established connection hangs.
-    pub const SOURCE_FOREIGN: Flow = Flow(1 << 1);
-    /// A policy rule selects by what the target does not say: transport, port, traffic class, or another user.
-    pub const INCOMPLETE: Flow = Flow(1 << 2);
-
-    /// Whether all bits of `other` are set.
-    #[must_use]
-    pub fn contains(self, other: Flow) -> bool {
-        self.0 & other.0 == other.0
-    }
-}
-
-impl BitOr for Flow {
-    type Output = Flow;
-
-    fn bitor(self, other: Flow) -> Flow {
-        Flow(self.0 | other.0)
+bit_set! {
+    /// What else is known about the packets to a host, or about those of a connection.
+    Flow {
+        /// A new connection, with no address bound, would leave over another interface.
+        BETTER_PATH = 0,
+        /// Packets leave over an interface that does not have their source address: an established connection hangs.
+        SOURCE_FOREIGN = 1,
+        /// A policy rule selects by what the target does not say: transport, port, traffic class, or another user.
+        INCOMPLETE = 2,
     }
 }
 
@@ -183,7 +213,7 @@ open_enum! {
     /// Whether the next hop responds, as the kernel knows it: the gateway, or without one the host itself.
     NextHop {
         /// The kernel has not tried, waits for a reply, or has forgotten it; or there is no next hop.
-        NotKnown = 0,
+        Unknown = 0,
         /// It responds, or needs not be asked.
         Confirmed = 1,
         /// It has responded some time ago.
@@ -211,13 +241,14 @@ pub struct Interface {
     /// Its number in the network namespace.
     pub index: u32,
     /// What it is for the user.
-    pub kind: InterfaceType,
+    pub interface_type: InterfaceType,
 }
 
 impl Interface {
-    pub(crate) fn new(name: &[u8; 16], index: u32, kind: u32) -> Interface {
+    pub(crate) fn new(name: &[u8; 16], index: u32, interface_type: u32) -> Interface {
         let length = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
-        Interface { name: String::from_utf8_lossy(&name[..length]).into_owned(), index, kind: kind.into() }
+        let name = String::from_utf8_lossy(&name[..length]).into_owned();
+        Interface { name, index, interface_type: interface_type.into() }
     }
 }
 
@@ -227,8 +258,8 @@ impl Interface {
 pub struct Path {
     /// Apple's bits.
     pub flags: Flags,
-    /// Why the host is not reachable.
-    pub reason: Reason,
+    /// Why the host is not reachable. None: it is.
+    pub reason: Option<Reason>,
     /// The interface that packets leave over, or would leave over if the host is not reachable.
     pub interface: Option<Interface>,
     /// The evaluated address. None for the default path.
@@ -250,22 +281,38 @@ pub struct Path {
 }
 
 impl Path {
+    /// A path for a [`Script`](crate::Script): reachable, without an interface and addresses.
+    #[must_use]
+    pub fn reachable() -> Path {
+        Path::scripted(Flags::REACHABLE, None)
+    }
+
+    /// A path for a [`Script`](crate::Script): not reachable, for this reason.
+    #[must_use]
+    pub fn unreachable(reason: Reason) -> Path {
+        Path::scripted(Flags::default(), Some(reason))
+    }
+
+    pub(crate) fn scripted(flags: Flags, reason: Option<Reason>) -> Path {
+        Path { flags, reason, ..Path::new(&no_path()) }
+    }
+
     /// Whether a packet can leave for the host now. False while its name is not resolved.
     #[must_use]
     pub fn is_reachable(&self) -> bool {
-        self.flags.contains(Flags::REACHABLE) && self.reason != Reason::NamePending
+        unsafe { sys::SCNetworkReachabilityPathIsReachable(&self.structure()) != 0 }
     }
 
     /// Whether packets can leave, and not with the address of another interface. If not, connect again.
     #[must_use]
     pub fn is_viable(&self) -> bool {
-        self.is_reachable() && !self.flow.contains(Flow::SOURCE_FOREIGN)
+        unsafe { sys::SCNetworkReachabilityPathIsViable(&self.structure()) != 0 }
     }
 
     pub(crate) fn new(path: &sys::SCNetworkReachabilityPath) -> Path {
         Path {
             flags: Flags(path.flags),
-            reason: path.reason.into(),
+            reason: reason_from(path.reason),
             interface: (path.interfaceIndex != 0)
                 .then(|| Interface::new(&path.interfaceName, path.interfaceIndex, path.interfaceType)),
             destination: address_from(&path.destination),
@@ -278,31 +325,45 @@ impl Path {
             next_hop: path.nextHop.into(),
         }
     }
+
+    /// For the rules of the C library.
+    pub(crate) fn structure(&self) -> sys::SCNetworkReachabilityPath {
+        let mut path = no_path();
+        path.flags = self.flags.bits();
+        path.reason = self.reason.map_or(0, u32::from);
+        path.mtu = self.mtu;
+        path.table = self.table;
+        path.evidence = self.evidence.into();
+        path.flow = self.flow.bits();
+        path.nextHop = self.next_hop.into();
+        if let Some(interface) = &self.interface {
+            let name = interface.name.bytes().take(path.interfaceName.len() - 1);
+            path.interfaceName.iter_mut().zip(name).for_each(|(to, byte)| *to = byte);
+            path.interfaceIndex = interface.index;
+            path.interfaceType = interface.interface_type.into();
+        }
+        let address = |address: Option<IpAddr>| address.map(|address| address_to(address, 0));
+        path.destination = address(self.destination).unwrap_or(path.destination);
+        path.source = address(self.source).unwrap_or(path.source);
+        path.gateway = address(self.gateway).unwrap_or(path.gateway);
+        path
+    }
 }
 
-/// A line for people: "Reachable  dev eth0  via 10.0.0.1  src 10.0.0.2". For a name that is not resolved: "Pending".
+/// A structure without a path.
+pub(crate) fn no_path() -> sys::SCNetworkReachabilityPath {
+    // All zeros is a valid value of this structure of integers.
+    let mut path: sys::SCNetworkReachabilityPath = unsafe { std::mem::zeroed() };
+    path.size = std::mem::size_of::<sys::SCNetworkReachabilityPath>();
+    path
+}
+
+/// A line for people, in the words of ip-route(8): "reachable dev eth0 via 10.0.0.1 src 10.0.0.2".
 impl fmt::Display for Path {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.reason == Reason::NamePending {
-            return write!(formatter, "Pending  ({})", self.reason); // the rest is the default path's
-        }
-        write!(formatter, "{}", self.flags)?;
-        if let Some(interface) = &self.interface {
-            write!(formatter, "  dev {}", interface.name)?;
-        }
-        if let Some(gateway) = self.gateway {
-            write!(formatter, "  via {gateway}")?;
-        }
-        if let Some(source) = self.source {
-            write!(formatter, "  src {source}")?;
-        }
-        if self.reason != Reason::None {
-            write!(formatter, "  ({})", self.reason)?;
-        }
-        if self.next_hop == NextHop::Failed {
-            write!(formatter, "  (next hop failed)")?;
-        }
-        Ok(())
+        let path = self.structure();
+        let write = |buffer, capacity| unsafe { sys::SCNetworkReachabilityPathGetString(&path, buffer, capacity) };
+        formatter.write_str(&text_of(write))
     }
 }
 

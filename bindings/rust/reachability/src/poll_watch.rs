@@ -4,6 +4,7 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use reachability_sys as sys;
@@ -17,28 +18,38 @@ use crate::target::RawTarget;
 /// [`PollWatch::settles_in`] is over, and then call [`PollWatch::next_change`] until it returns `None`. Do not read from the descriptor or close it.
 pub struct PollWatch {
     target: RawTarget,
-    run_loop: sys::SCRunLoopRef,
+    run_loop: Arc<RunLoop>,
     last: Option<Path>,
     settling: Settling<Path>,
 }
 
-// Any thread may make any call. Those that drive the run loop need `&mut self`.
-unsafe impl Send for PollWatch {}
-unsafe impl Sync for PollWatch {}
+struct RunLoop(sys::SCRunLoopRef);
+
+// Any thread may make any call. Those that drive the run loop need `&mut PollWatch`.
+unsafe impl Send for RunLoop {}
+unsafe impl Sync for RunLoop {}
+
+impl Drop for RunLoop {
+    fn drop(&mut self) {
+        unsafe { sys::SCRunLoopRelease(self.0) };
+    }
+}
 
 impl PollWatch {
-    pub(crate) fn new(target: RawTarget) -> Result<PollWatch> {
-        let run_loop = unsafe { sys::SCRunLoopCreate() };
-        if run_loop.is_null() {
+    pub(crate) fn new(mut target: RawTarget) -> Result<PollWatch> {
+        let run_loop = Arc::new(RunLoop(unsafe { sys::SCRunLoopCreate() }));
+        if run_loop.0.is_null() {
             return Err(Error::of_last_call());
+        }
+        let follower = Arc::clone(&run_loop);
+        if !target.follow_script(move || unsafe { sys::SCRunLoopWakeUp(follower.0) }) {
+            let mode = sys::kSCRunLoopDefaultMode.as_ptr().cast();
+            if unsafe { sys::SCNetworkReachabilityScheduleWithRunLoop(target.reference, run_loop.0, mode) } == 0 {
+                return Err(Error::of_last_call());
+            }
         }
         let settling = Settling::new(target.settle_time);
-        let watch = PollWatch { target, run_loop, last: None, settling };
-        let mode = sys::kSCRunLoopDefaultMode.as_ptr().cast();
-        if unsafe { sys::SCNetworkReachabilityScheduleWithRunLoop(watch.target.reference, run_loop, mode) } == 0 {
-            return Err(Error::of_last_call());
-        }
-        Ok(watch)
+        Ok(PollWatch { target, run_loop, last: None, settling })
     }
 
     /// The newest path, if it differs from the last one that this watch returned. Does not wait.
@@ -73,11 +84,11 @@ impl PollWatch {
 
     /// Handles what is due, without a wait.
     fn perform(&mut self) -> Result<()> {
-        if unsafe { sys::SCRunLoopPerform(self.run_loop, 0.0) } < 0 {
+        if unsafe { sys::SCRunLoopPerform(self.run_loop.0, 0.0) } < 0 {
             return Err(Error::of_last_call());
         }
         loop {
-            let changed = unsafe { sys::SCRunLoopCopyNextChange(self.run_loop, std::ptr::null_mut()) };
+            let changed = unsafe { sys::SCRunLoopCopyNextChange(self.run_loop.0, std::ptr::null_mut()) };
             if changed.is_null() {
                 return Ok(());
             }
@@ -88,7 +99,7 @@ impl PollWatch {
 
 impl AsRawFd for PollWatch {
     fn as_raw_fd(&self) -> RawFd {
-        unsafe { sys::SCRunLoopGetFileDescriptor(self.run_loop) }
+        unsafe { sys::SCRunLoopGetFileDescriptor(self.run_loop.0) }
     }
 }
 
@@ -108,9 +119,6 @@ impl fmt::Debug for PollWatch {
 impl Drop for PollWatch {
     fn drop(&mut self) {
         let mode = sys::kSCRunLoopDefaultMode.as_ptr().cast();
-        unsafe {
-            sys::SCNetworkReachabilityUnscheduleFromRunLoop(self.target.reference, self.run_loop, mode);
-            sys::SCRunLoopRelease(self.run_loop);
-        }
+        unsafe { sys::SCNetworkReachabilityUnscheduleFromRunLoop(self.target.reference, self.run_loop.0, mode) };
     }
 }

@@ -5,95 +5,38 @@ use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::future::Future;
 use std::hash::{BuildHasher, Hasher};
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use reachability_sys as sys;
+
 use crate::error::Result;
-use crate::path::{Path, Reason};
+use crate::path::{open_enum, Path};
 use crate::subscription::Subscription;
 use crate::target::RawTarget;
 
-/// Why a sleep has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wake {
-    /// The time is over.
-    Time,
-    /// The host was not reachable, and is.
-    Reachable,
-    /// Packets leave over another interface or gateway, or from another source.
-    Path,
-}
-
-/// What must change while the host is reachable.
-type Way = (Option<u32>, Option<IpAddr>, Option<IpAddr>);
-
-/// Which changes are worth an attempt, and when. The caller brings the paths and the time.
-#[derive(Debug, Default)]
-struct Trigger {
-    last: Option<Way>, // the last one over which the host was reachable
-    was_lost: bool,
-    wake: Option<(Wake, Instant)>,
-    not_before: Option<Instant>,
-}
-
-impl Trigger {
-    /// Takes the next path. That of a pending name is the default path, and says nothing.
-    fn observe(&mut self, path: &Path, now: Instant, jitter: Duration) {
-        if path.reason == Reason::NamePending {
-            return;
-        }
-        if !path.is_reachable() {
-            self.was_lost = true;
-            self.wake = None;
-            return;
-        }
-        let way = (path.interface.as_ref().map(|interface| interface.index), path.gateway, path.source);
-        let wake = if self.was_lost {
-            Some(Wake::Reachable)
-        } else {
-            self.last.filter(|last| *last != way).map(|_| Wake::Path)
-        };
-        if self.wake.is_none() {
-            self.wake = wake.map(|wake| (wake, now + jitter.mul_f64(random())));
-        }
-        self.was_lost = false;
-        self.last = Some(way);
-    }
-
-    /// When the sleep ends if nothing changes, and why. No end: without limit.
-    fn next(&self, end: Option<Instant>) -> (Option<Instant>, Wake) {
-        if let Some((wake, due)) = self.wake {
-            let due = self.not_before.map_or(due, |not_before| not_before.max(due));
-            if end.map_or(true, |end| due <= end) {
-                return (Some(due), wake);
-            }
-        }
-        (end, Wake::Time)
-    }
-
-    /// Why to wake up now. None: sleep on.
-    fn take(&mut self, now: Instant, end: Option<Instant>, min_interval: Duration) -> Option<Wake> {
-        let (at, wake) = self.next(end);
-        if at.map_or(true, |at| now < at) {
-            return None;
-        }
-        if wake != Wake::Time {
-            self.not_before = now.checked_add(min_interval);
-        }
-        self.wake = None;
-        Some(wake)
+open_enum! {
+    /// Why a sleep has ended.
+    Wake {
+        /// The time is over.
+        Time = 1,
+        /// The host was not reachable, and is.
+        Reachable = 2,
+        /// Packets leave over another interface or gateway, or from another source.
+        Path = 3,
     }
 }
-
-/// A hundred years: a moment so far from now is still an `Instant`.
-const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// From 0 to 1.
 fn random() -> f64 {
     let bits = RandomState::new().build_hasher().finish(); // each has other keys
     f64::from(u32::try_from(bits >> 32).unwrap_or_default()) / f64::from(u32::MAX)
+}
+
+/// At most 292 years: a sum of two fits.
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).min(u64::MAX / 2)
 }
 
 /// The sleep between two attempts to connect, which ends early when an attempt has become worth while.
@@ -125,20 +68,21 @@ fn random() -> f64 {
 /// The library's one thread serves all timers.
 pub struct RetryTimer {
     subscription: Subscription<Path>,
-    trigger: Trigger,
+    retry: sys::SCNetworkReachabilityRetry,
+    begin: Instant, // of the clock
     jitter: Duration,
-    min_interval: Duration,
 }
 
 impl RetryTimer {
     pub(crate) fn new(target: RawTarget) -> Result<RetryTimer> {
         let mut timer = RetryTimer {
             subscription: Subscription::new(target)?,
-            trigger: Trigger::default(),
+            retry: sys::SCNetworkReachabilityRetry { state: [0; 16] },
+            begin: Instant::now(),
             jitter: Duration::ZERO,
-            min_interval: Duration::from_secs(1),
-        };
-        timer.observe()?;
+        }
+        .min_interval(Duration::from_secs(1));
+        timer.observe_next()?;
         Ok(timer)
     }
 
@@ -146,14 +90,17 @@ impl RetryTimer {
     /// must not come all at once.
     #[must_use]
     pub fn jitter(mut self, jitter: Duration) -> RetryTimer {
-        self.jitter = jitter.min(LONGEST);
+        self.jitter = Duration::from_nanos(nanoseconds(jitter));
         self
     }
 
     /// If changes go on, they end one sleep in this time (1 s).
     #[must_use]
     pub fn min_interval(mut self, interval: Duration) -> RetryTimer {
-        self.min_interval = interval.min(LONGEST);
+        unsafe { sys::SCNetworkReachabilityRetryInit(&mut self.retry, nanoseconds(interval)) };
+        if let Some(path) = self.subscription.last.clone() {
+            self.observe(&path);
+        }
         self
     }
 
@@ -162,13 +109,13 @@ impl RetryTimer {
     /// # Errors
     /// The library's.
     pub fn sleep(&mut self, duration: Duration) -> Result<Wake> {
-        let end = Instant::now().checked_add(duration);
+        let end = self.now() + nanoseconds(duration);
         loop {
-            self.observe()?;
-            if let Some(wake) = self.trigger.take(Instant::now(), end, self.min_interval) {
+            self.observe_next()?;
+            if let Some(wake) = self.take(end) {
                 return Ok(wake);
             }
-            self.subscription.wait(self.trigger.next(end).0);
+            self.subscription.wait(Some(Instant::now() + self.left(end)));
         }
     }
 
@@ -182,27 +129,47 @@ impl RetryTimer {
         duration: Duration,
         alarm: impl Fn(Duration) -> Alarm,
     ) -> Result<Wake> {
-        let end = Instant::now().checked_add(duration);
+        let end = self.now() + nanoseconds(duration);
         loop {
-            self.observe()?;
-            let now = Instant::now();
-            if let Some(wake) = self.trigger.take(now, end, self.min_interval) {
+            self.observe_next()?;
+            if let Some(wake) = self.take(end) {
                 return Ok(wake);
             }
-            let left = self.trigger.next(end).0.map_or(Duration::MAX, |at| at.saturating_duration_since(now));
+            let left = self.left(end);
             let next = NextWithin { subscription: &mut self.subscription, alarm: Box::pin(alarm(left)) };
             if let Some(path) = next.await? {
-                self.trigger.observe(&path, Instant::now(), self.jitter);
+                self.observe(&path);
             }
         }
     }
 
+    fn now(&self) -> u64 {
+        nanoseconds(self.begin.elapsed())
+    }
+
     /// Takes what has changed.
-    fn observe(&mut self) -> Result<()> {
+    fn observe_next(&mut self) -> Result<()> {
         if let Some(path) = self.subscription.next_change(None)? {
-            self.trigger.observe(&path, Instant::now(), self.jitter);
+            self.observe(&path);
         }
         Ok(())
+    }
+
+    fn observe(&mut self, path: &Path) {
+        let (now, delay) = (self.now(), nanoseconds(self.jitter.mul_f64(random())));
+        unsafe { sys::SCNetworkReachabilityRetryObserve(&mut self.retry, &path.structure(), now, delay) };
+    }
+
+    /// Why to wake up now. None: sleep on.
+    fn take(&mut self, end: u64) -> Option<Wake> {
+        let wake = unsafe { sys::SCNetworkReachabilityRetryTake(&mut self.retry, self.now(), end) };
+        (wake != 0).then(|| wake.into())
+    }
+
+    /// The time until the next moment that can end the sleep.
+    fn left(&self, end: u64) -> Duration {
+        let due = unsafe { sys::SCNetworkReachabilityRetryGetDue(&self.retry) };
+        Duration::from_nanos(due.min(end).saturating_sub(self.now()))
     }
 }
 
@@ -233,89 +200,13 @@ impl<Alarm: Future> Future for NextWithin<'_, Alarm> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Target;
-
-    fn loopback() -> Path {
-        Target::host("127.0.0.1").check().expect("the kernel is queried")
-    }
-
-    fn lost(path: &Path) -> Path {
-        let mut path = path.clone();
-        path.reason = Reason::NoRoute;
-        path.flags = crate::path::Flags::default();
-        path
-    }
-
-    fn reachable() -> Path {
-        let mut path = loopback();
-        path.reason = Reason::None;
-        path.flags = crate::path::Flags::REACHABLE;
-        path
-    }
-
-    #[test]
-    fn only_a_return_and_another_way_are_changes() {
-        let (now, path) = (Instant::now(), reachable());
-        let end = now.checked_add(Duration::from_secs(10));
-        let mut trigger = Trigger::default();
-        let mut pending = lost(&path);
-        pending.reason = Reason::NamePending;
-        for path in [&pending, &path, &path] {
-            trigger.observe(path, now, Duration::ZERO);
-            assert_eq!(trigger.next(end), (end, Wake::Time));
-        }
-        let mut other = path.clone();
-        other.source = Some("192.0.2.77".parse().expect("an address"));
-        trigger.observe(&other, now, Duration::ZERO);
-        assert_eq!(trigger.take(now, end, Duration::ZERO), Some(Wake::Path));
-        trigger.observe(&lost(&path), now, Duration::ZERO);
-        assert_eq!(trigger.take(now, end, Duration::ZERO), None);
-        trigger.observe(&path, now, Duration::ZERO);
-        assert_eq!(trigger.take(now, end, Duration::ZERO), Some(Wake::Reachable));
-    }
-
-    #[test]
-    fn a_storm_of_flaps_ends_one_sleep_in_each_interval() {
-        let (start, path) = (Instant::now(), reachable());
-        let mut trigger = Trigger::default();
-        let wakes = (0..10_000)
-            .filter(|millisecond| {
-                let now = start + Duration::from_millis(*millisecond);
-                trigger.observe(&lost(&path), now, Duration::ZERO);
-                trigger.observe(&path, now, Duration::ZERO);
-                trigger.take(now, None, Duration::from_secs(1)).is_some()
-            })
-            .count();
-        assert_eq!(wakes, 10);
-    }
-
-    #[test]
-    fn longest_jitter_and_interval_are_accepted() {
-        let path = reachable();
-        let timer = Target::host("127.0.0.1").retry_timer().expect("the kernel is queried");
-        let RetryTimer { mut trigger, jitter, min_interval, .. } =
-            timer.jitter(Duration::MAX).min_interval(Duration::MAX);
-        let now = Instant::now();
-        trigger.observe(&lost(&path), now, jitter);
-        trigger.observe(&path, now, jitter);
-        let due = trigger.next(None).0.expect("it is due");
-        assert_eq!(trigger.take(due, None, min_interval), Some(Wake::Reachable));
-        trigger.observe(&lost(&path), due, Duration::ZERO);
-        trigger.observe(&path, due, Duration::ZERO);
-        assert_eq!(trigger.take(due, None, min_interval), None); // the interval is not over
-    }
 
     #[test]
     fn jitter_spreads_wakes_evenly() {
-        let (now, path, jitter) = (Instant::now(), reachable(), Duration::from_millis(250));
-        let mut tenths = [0; 10];
-        for _ in 0..10_000 {
-            let mut trigger = Trigger::default();
-            trigger.observe(&lost(&path), now, jitter);
-            trigger.observe(&path, now, jitter);
-            let due = trigger.next(None).0.expect("it is due") - now;
-            tenths[usize::try_from(due.as_millis() / 25).expect("it is small").min(9)] += 1;
+        let parts: Vec<f64> = (0..10_000).map(|_| random() * 10.0).collect();
+        for tenth in (0..10).map(f64::from) {
+            let count = parts.iter().filter(|&&part| tenth <= part && part < tenth + 1.0).count();
+            assert!((800..1200).contains(&count), "{count}");
         }
-        assert!(tenths.iter().all(|count| (800..1200).contains(count)), "{tenths:?}");
     }
 }

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::network::Network;
 use crate::path::Path;
 use crate::subscription::Subscription;
-use crate::target::{RawTarget, Value};
+use crate::target::{RawTarget, Readable, Value};
 
 /// The stream of the paths to a target.
 pub type Paths = Changes<Path>;

@@ -59,6 +59,19 @@ impl Shared {
         }
     }
 
+    /// The value may have changed.
+    fn change(&self) {
+        let waker = {
+            let mut state = self.lock();
+            state.is_unchanged = false;
+            state.waker.take()
+        };
+        self.changed.notify_all();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
     /// Ends the waits of now and later.
     pub fn stop(&self) {
         self.lock().is_stopped = true;
@@ -69,16 +82,8 @@ impl Shared {
 /// On the library's thread. The target's context keeps `info` alive meanwhile.
 unsafe extern "C" fn changed(_: sys::SCNetworkReachabilityRef, _: sys::SCNetworkReachabilityFlags, info: *mut c_void) {
     let shared = &*info.cast::<Shared>();
-    let waker = {
-        let mut state = shared.lock();
-        state.is_unchanged = false;
-        state.waker.take()
-    };
-    shared.changed.notify_all();
-    if let Some(waker) = waker {
-        // No panic may leave this function. The executor reports its own.
-        drop(catch_unwind(AssertUnwindSafe(|| waker.wake())));
-    }
+    // No panic may leave this function. The executor, whose code a waker runs, reports its own.
+    drop(catch_unwind(AssertUnwindSafe(|| shared.change())));
 }
 
 unsafe extern "C" fn release_shared(info: *const c_void) {
@@ -93,15 +98,24 @@ unsafe extern "C" fn perform_here(_: *mut c_void, work: sys::SCSchedulerWork, ar
 pub(crate) struct Subscription<V> {
     pub target: RawTarget,
     pub shared: Arc<Shared>,
-    last: Option<V>,
+    pub last: Option<V>,
     settling: Settling<V>,
     process: u32,
 }
 
 impl<V: Value> Subscription<V> {
-    pub fn new(target: RawTarget) -> Result<Subscription<V>> {
+    pub fn new(mut target: RawTarget) -> Result<Subscription<V>> {
         let shared = Arc::new(Shared::default());
-        let info = Arc::into_raw(Arc::clone(&shared));
+        let follower = Arc::clone(&shared);
+        if !target.follow_script(move || follower.change()) {
+            Self::schedule(&target, &shared)?;
+        }
+        let settling = Settling::new(target.settle_time);
+        Ok(Subscription { target, shared, last: None, settling, process: process::id() })
+    }
+
+    fn schedule(target: &RawTarget, shared: &Arc<Shared>) -> Result<()> {
+        let info = Arc::into_raw(Arc::clone(shared));
         let mut context = sys::SCNetworkReachabilityContext {
             version: 0,
             info: info as *mut c_void,
@@ -124,8 +138,7 @@ impl<V: Value> Subscription<V> {
         if unsafe { sys::SCNetworkReachabilitySetScheduler(target.reference, &scheduler) } == 0 {
             return Err(Error::of_last_call());
         }
-        let settling = Settling::new(target.settle_time);
-        Ok(Subscription { target, shared, last: None, settling, process: process::id() })
+        Ok(())
     }
 
     /// The newest value, if it differs from the last one that this returned. Without one, the waker is kept for the next

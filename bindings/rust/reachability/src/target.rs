@@ -4,14 +4,16 @@
 use std::ffi::CString;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use reachability_sys as sys;
 
 use crate::error::{text_of, Error, Result};
-use crate::path::{address_from, address_to, NextHop, Path, Reason};
+use crate::path::{address_from, address_to, no_path, NextHop, Path, Reason};
 use crate::poll_watch::PollWatch;
 use crate::retry_timer::RetryTimer;
+use crate::script::{OnPlay, Script};
 use crate::settling::Settling;
 use crate::stream::Paths;
 use crate::watch::Watch;
@@ -21,6 +23,7 @@ enum Host {
     DefaultPath,
     Name(String),
     Address(IpAddr),
+    Script(Script),
 }
 
 /// The protocol of the packets to a port.
@@ -51,12 +54,12 @@ pub struct Target {
     mark: u32,
     port: Option<(Transport, u16)>,
     traffic_class: u8,
-    reports_next_hop: bool,
+    options: u32,
     settle_time: Duration,
 }
 
 fn is_known(path: &Path) -> bool {
-    path.reason != Reason::NamePending
+    path.reason != Some(Reason::NamePending)
 }
 
 impl Target {
@@ -68,7 +71,7 @@ impl Target {
             mark: 0,
             port: None,
             traffic_class: 0,
-            reports_next_hop: false,
+            options: sys::kSCNetworkReachabilityOptionNotifyPath,
             settle_time: Duration::ZERO,
         }
     }
@@ -86,6 +89,11 @@ impl Target {
     /// An address.
     pub fn address(address: impl Into<IpAddr>) -> Target {
         Target::new(Host::Address(address.into()))
+    }
+
+    /// What a test plays. Of the settings below, only [`Target::next_hop`] and [`Target::settle_time`] count.
+    pub fn script(script: &Script) -> Target {
+        Target::new(Host::Script(script.clone()))
     }
 
     /// Only packets from this address count. Not for a target that [`Target::host`] made.
@@ -120,7 +128,19 @@ impl Target {
 
     /// A change comes also when the next hop fails, and when it responds again: see [`Path::next_hop`].
     pub fn next_hop(mut self) -> Target {
-        self.reports_next_hop = true;
+        self.options |= sys::kSCNetworkReachabilityOptionNotifyNextHop;
+        self
+    }
+
+    /// Only IPv4 addresses count, and the default path is that of IPv4.
+    pub fn ipv4_only(mut self) -> Target {
+        self.options |= sys::kSCNetworkReachabilityOptionIPv4Only;
+        self
+    }
+
+    /// Only IPv6 addresses count, and the default path is that of IPv6.
+    pub fn ipv6_only(mut self) -> Target {
+        self.options |= sys::kSCNetworkReachabilityOptionIPv6Only;
         self
     }
 
@@ -246,24 +266,26 @@ impl Target {
     }
 
     fn create(&self) -> Result<RawTarget> {
-        let next_hop = if self.reports_next_hop { sys::kSCNetworkReachabilityOptionNotifyNextHop } else { 0 };
-        self.create_with(sys::kSCNetworkReachabilityOptionNotifyPath | next_hop)
+        self.create_with(self.options)
     }
 
-    pub(crate) fn create_with(&self, notify: u32) -> Result<RawTarget> {
+    pub(crate) fn create_with(&self, options: u32) -> Result<RawTarget> {
+        let reports_next_hop = options & sys::kSCNetworkReachabilityOptionNotifyNextHop != 0;
         let c_string = |text: &String| CString::new(text.as_bytes()).map_err(|_| Error::INVALID_ARGUMENT);
         let interface = self.interface.as_ref().map(c_string).transpose()?;
         let port = self.port.map_or(0, |(_, port)| port);
         let source = self.source.map(|address| address_to(address, 0));
+        let is_ipv6_only = options & sys::kSCNetworkReachabilityOptionIPv6Only != 0;
         let (name, remote) = match &self.host {
-            Host::DefaultPath if self.source.map_or(false, |source| source.is_ipv6()) => {
+            Host::Script(script) => return Ok(RawTarget::of_script(script, reports_next_hop)),
+            Host::DefaultPath if self.source.map_or(is_ipv6_only, |source| source.is_ipv6()) => {
                 (None, Some(address_to(Ipv6Addr::UNSPECIFIED.into(), port)))
             }
             Host::DefaultPath => (None, Some(address_to(Ipv4Addr::UNSPECIFIED.into(), port))),
             Host::Name(name) => (Some(c_string(name)?), None),
             Host::Address(address) => (None, Some(address_to(*address, port))),
         };
-        let options = sys::SCNetworkReachabilityOptions {
+        let structure = sys::SCNetworkReachabilityOptions {
             size: std::mem::size_of::<sys::SCNetworkReachabilityOptions>(),
             nodename: name.as_ref().map_or(ptr::null(), |name| name.as_ptr()),
             localAddress: source.as_ref().map_or(ptr::null(), |address| address),
@@ -272,28 +294,31 @@ impl Target {
             localAddressLength: 0,
             remoteAddressLength: 0,
             routingMark: self.mark,
-            options: notify,
+            options,
             protocol: self.port.map_or(0, |(transport, _)| transport.protocol()),
             trafficClass: self.traffic_class,
             remotePort: if name.is_some() { port } else { 0 },
             reserved: 0,
         };
-        let target = unsafe { sys::SCNetworkReachabilityCreateWithOptions(ptr::null(), &options) };
-        RawTarget::new(target, self.reports_next_hop)
+        let target = unsafe { sys::SCNetworkReachabilityCreateWithOptions(ptr::null(), &structure) };
+        RawTarget::new(target, reports_next_hop)
     }
 }
 
 type GetPath = unsafe extern "C" fn(sys::SCNetworkReachabilityRef, *mut sys::SCNetworkReachabilityPath) -> u8;
 
-/// What is watched: a [`Path`] or a [`Network`](crate::Network). Programs do not implement or call it.
-pub trait Value: Sized + Clone + Unpin {
-    #[doc(hidden)]
+/// What is watched: a [`Path`] or a [`Network`](crate::Network). It is sealed: there are no others.
+pub trait Value: Readable {}
+
+impl Value for Path {}
+
+/// What seals [`Value`]: no program can name it.
+pub trait Readable: Sized + Clone + Unpin {
     fn read(target: &RawTarget) -> Result<Self>;
-    #[doc(hidden)]
     fn is_news(&self, last: &Self, target: &RawTarget) -> bool;
 }
 
-impl Value for Path {
+impl Readable for Path {
     fn read(target: &RawTarget) -> Result<Path> {
         target.last_path()
     }
@@ -305,10 +330,12 @@ impl Value for Path {
     }
 }
 
-/// The one reference to a target of the library.
-#[allow(clippy::module_name_repetitions)] // public only because `Value` is
+/// The one reference to a target of the library, or what stands in for it.
+#[allow(clippy::module_name_repetitions)] // public only because `Readable` is
 pub struct RawTarget {
-    pub(crate) reference: sys::SCNetworkReachabilityRef,
+    pub(crate) reference: sys::SCNetworkReachabilityRef, // null: a script's
+    script: Option<Script>,
+    on_play: Option<Arc<OnPlay>>,
     reports_next_hop: bool,
     pub(crate) settle_time: Duration,
 }
@@ -329,7 +356,21 @@ impl RawTarget {
         if target.is_null() {
             return Err(Error::of_last_call());
         }
-        Ok(RawTarget { reference: target, reports_next_hop, settle_time: Duration::ZERO })
+        let settle_time = Duration::ZERO;
+        Ok(RawTarget { reference: target, script: None, on_play: None, reports_next_hop, settle_time })
+    }
+
+    fn of_script(script: &Script, reports_next_hop: bool) -> RawTarget {
+        let (reference, script, settle_time) = (ptr::null(), Some(script.clone()), Duration::ZERO);
+        RawTarget { reference, script, on_play: None, reports_next_hop, settle_time }
+    }
+
+    /// Whether a script reports the changes: it calls this. Otherwise the library does, once the target is scheduled.
+    pub(crate) fn follow_script(&mut self, on_play: impl Fn() + Send + Sync + 'static) -> bool {
+        if let Some(script) = &self.script {
+            script.follow(self.on_play.insert(Arc::new(on_play)));
+        }
+        self.script.is_some()
     }
 
     /// The newest value, if it differs from the last one, and has settled.
@@ -351,24 +392,10 @@ impl RawTarget {
     }
 
     fn read(&self, get: GetPath) -> Result<Path> {
-        let none = sys::sockaddr_storage { bytes: [0; 128] };
-        let mut path = sys::SCNetworkReachabilityPath {
-            size: std::mem::size_of::<sys::SCNetworkReachabilityPath>(),
-            flags: 0,
-            reason: 0,
-            interfaceIndex: 0,
-            interfaceType: 0,
-            interfaceName: [0; 16],
-            mtu: 0,
-            table: 0,
-            addressCount: 0,
-            evidence: 0,
-            destination: none,
-            source: none,
-            gateway: none,
-            flow: 0,
-            nextHop: 0,
-        };
+        if let Some(script) = &self.script {
+            return Ok(script.path());
+        }
+        let mut path = no_path();
         if unsafe { get(self.reference, &mut path) } == 0 {
             return Err(Error::of_last_call());
         }
@@ -388,6 +415,9 @@ impl RawTarget {
     }
 
     pub(crate) fn description(&self) -> String {
+        if let Some(script) = &self.script {
+            return format!("{script:?}");
+        }
         text_of(|buffer, capacity| unsafe { sys::SCNetworkReachabilityGetDescription(self.reference, buffer, capacity) })
     }
 }

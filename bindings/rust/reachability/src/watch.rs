@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::network::Network;
 use crate::path::Path;
 use crate::subscription::{Shared, Subscription};
-use crate::target::{RawTarget, Value};
+use crate::target::{RawTarget, Readable, Value};
 
 /// Iterates over the paths to a target: first the current one, then each that differs from the last. If several changes
 /// come while the program is busy, it gets only the newest path. A `Watch<Network>` does the same with the [`Network`]. The

@@ -27,7 +27,7 @@ fn change_comes_after_the_settle_time() {
     assert!(paths.next().unwrap().unwrap().is_reachable());
     let start = Instant::now();
     ip(DELETE);
-    assert_eq!(paths.next().unwrap().unwrap().reason, Reason::NoRoute);
+    assert_eq!(paths.next().unwrap().unwrap().reason, Some(Reason::NoRoute));
     assert!(start.elapsed() >= SHORT);
 }
 
@@ -41,7 +41,7 @@ fn change_comes_after_the_settle_time_in_a_task() {
         for _ in 0..2 {
             let start = Instant::now();
             ip(DELETE);
-            assert_eq!(paths.next().await.unwrap().unwrap().reason, Reason::NoRoute);
+            assert_eq!(paths.next().await.unwrap().unwrap().reason, Some(Reason::NoRoute));
             assert!(start.elapsed() >= SHORT);
             ip(ADD);
             assert!(paths.next().await.unwrap().unwrap().is_reachable());

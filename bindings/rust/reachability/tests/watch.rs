@@ -9,7 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use common::{enter_namespace, holds_in_child, ip, ADD, DELETE};
-use reachability::{Flags, InterfaceType, Network, Reason, Target, Watch};
+use reachability::{
+    Evidence, Flags, Flow, Interface, InterfaceType, Network, NextHop, Path, Reason, Target, Watch,
+};
 
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
@@ -35,9 +37,9 @@ fn iterator_returns_the_current_path_and_each_change() {
 fn change_of_the_reason_is_a_change() {
     let _namespace = enter_namespace();
     let mut watch = Target::host("192.0.2.1").watch().unwrap();
-    assert_eq!(next(&mut watch).reason, Reason::NoRoute);
+    assert_eq!(next(&mut watch).reason, Some(Reason::NoRoute));
     ip("route add blackhole default");
-    assert_eq!(watch.wait(Duration::MAX).unwrap().unwrap().reason, Reason::RouteBlackhole);
+    assert_eq!(watch.wait(Duration::MAX).unwrap().unwrap().reason, Some(Reason::RouteBlackhole));
     assert_eq!(watch.wait(Duration::ZERO), Ok(None));
 }
 
@@ -97,10 +99,31 @@ fn check_gets_interface_gateway_and_source() {
     assert!(!Target::default_path().check().unwrap().is_reachable());
     ip(ADD);
     let path = Target::host("192.0.2.1").check().unwrap();
-    assert_eq!(path.to_string(), "Reachable  dev e0  via 10.0.0.1  src 10.0.0.2");
-    assert_eq!(path.interface.unwrap().kind, InterfaceType::Virtual);
+    assert_eq!(path.to_string(), "reachable dev e0 via 10.0.0.1 src 10.0.0.2");
+    assert_eq!(path.interface.unwrap().interface_type, InterfaceType::Virtual);
     assert!(Target::default_path().check().unwrap().is_reachable());
     assert!(Target::default_path().interface("e0").check().unwrap().is_reachable());
+}
+
+#[test]
+fn rules_and_text_of_a_path_are_the_librarys() {
+    let mut path = Path::reachable();
+    path.interface = Some(Interface { name: "wlan0".into(), index: 3, interface_type: InterfaceType::WiFi });
+    path.source = Some([10, 0, 0, 2].into());
+    path.gateway = Some("fe80::1".parse().unwrap());
+    path.evidence = Evidence::Socket;
+    path.flow = Flow::SOURCE_FOREIGN;
+    path.next_hop = NextHop::Failed;
+    assert!(path.is_reachable() && !path.is_viable());
+    let route = "reachable dev wlan0 type wifi via fe80::1 src 10.0.0.2";
+    assert_eq!(path.to_string(), format!("{route}, foreign source, next hop failed, from a UDP socket"));
+    let mut path = Path::reachable();
+    path.flags |= Flags::CONNECTION_REQUIRED;
+    assert!(!path.is_reachable());
+    path.flags |= Flags::CONNECTION_ON_TRAFFIC;
+    assert!(path.is_viable());
+    path.reason = Some(Reason::NamePending);
+    assert!(!path.is_reachable());
 }
 
 #[test]
@@ -109,21 +132,35 @@ fn source_and_interface_count() {
     ip(ADD);
     let target = || Target::address([192, 0, 2, 1]);
     let reason = |target: Target| target.check().unwrap().reason;
-    assert_eq!(reason(target().source([10, 0, 0, 2])), Reason::None);
-    assert_eq!(reason(target().source([10, 0, 0, 3])), Reason::LocalAddressNotAssigned);
-    assert_eq!(reason(target().interface("e7")), Reason::InterfaceMissing);
-    assert_eq!(reason(target().mark(7)), Reason::None);
+    assert_eq!(reason(target().source([10, 0, 0, 2])), None);
+    assert_eq!(reason(target().source([10, 0, 0, 3])), Some(Reason::LocalAddressNotAssigned));
+    assert_eq!(reason(target().interface("e7")), Some(Reason::InterfaceMissing));
+    assert_eq!(reason(target().mark(7)), None);
+}
+
+#[test]
+fn only_addresses_of_the_family_count() {
+    let _namespace = enter_namespace();
+    ip(ADD);
+    assert!(Target::default_path().ipv4_only().check().unwrap().is_reachable());
+    assert_eq!(Target::default_path().ipv6_only().check().unwrap().reason, Some(Reason::NoRoute));
+    let destination = |target: Target| target.check().unwrap().destination.unwrap().to_string();
+    assert_eq!(destination(Target::host("localhost").ipv4_only()), "127.0.0.1");
+    assert_eq!(destination(Target::host("localhost").ipv6_only()), "::1");
+    for target in [Target::address([192, 0, 2, 1]).ipv6_only(), Target::host("::1").ipv4_only()] {
+        assert_eq!(target.watch().unwrap_err().code(), 1002);
+    }
 }
 
 #[test]
 fn name_is_looked_up_while_it_is_watched() {
     let _namespace = enter_namespace();
     let pending = Target::host("name.invalid").check_within(Duration::ZERO).unwrap();
-    assert_eq!((pending.reason, pending.to_string().as_str()), (Reason::NamePending, "Pending  (name pending)"));
+    assert_eq!((pending.reason, pending.to_string().as_str()), (Some(Reason::NamePending), "pending"));
     let mut watch = Target::host("name.invalid").watch().unwrap();
     let path = loop {
         let path = next(&mut watch);
-        if path.reason != Reason::NamePending {
+        if path.reason != Some(Reason::NamePending) {
             break path;
         }
     };
@@ -238,7 +275,7 @@ fn watch_of_the_network_gets_the_current_one_and_each_change() {
     assert_eq!((network.uplinks[1].interface.name.as_str(), network.uplinks[1].ipv4.metric), ("e1", 10));
     assert_eq!(watch.network(), Ok(network));
     ip("route flush exact default");
-    assert_eq!(next_with_uplinks(&mut watch, 0).ipv4.reason, Reason::NoRoute);
+    assert_eq!(next_with_uplinks(&mut watch, 0).ipv4.reason, Some(Reason::NoRoute));
     ip(ADD);
     next_with_uplinks(&mut watch, 1);
     watch.stop_handle().stop();
@@ -247,8 +284,11 @@ fn watch_of_the_network_gets_the_current_one_and_each_change() {
 
 #[test]
 fn unknown_values_of_a_later_library_are_kept() {
-    assert_eq!(u32::from(Reason::from(77)), 77);
+    assert_eq!((u32::from(Reason::from(77)), Reason::from(77)), (77, Reason::Unrecognized(77)));
+    let flags = Flags::from_bits(1 << 30 | 1 << 1);
+    assert!(flags.bits() == 1 << 30 | 1 << 1 && flags.intersects(Flags::IS_WWAN | Flags::REACHABLE));
+    assert!(!flags.contains(Flags::IS_WWAN | Flags::REACHABLE) && !flags.is_empty() && Flags::default().is_empty());
     assert_eq!(Reason::from(77).to_string(), "unknown reason");
-    assert_eq!((Flags::REACHABLE | Flags(1 << 30)).to_string(), "Reachable,0x40000000");
+    assert_eq!((Flags::REACHABLE | Flags::from_bits(1 << 30)).to_string(), "Reachable,0x40000000");
     assert_eq!(reachability::library_version().matches('.').count(), 2);
 }
