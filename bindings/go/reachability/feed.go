@@ -39,16 +39,24 @@ func newFeed[Value any](
 	}
 }
 
-// start schedules the target. If that fails, the target is released.
-func (f *feed[Value]) start(ctx context.Context) error {
-	h, err := join(&f.member)
+// A source tells a feed of changes.
+type source interface {
+	perform() error          // handles what is due, without a wait
+	failed() <-chan struct{} // closed if the source can tell no more, with the reason in failure
+	failure() error
+	leave(*member)
+}
+
+// start begins with what a function returns that makes the member one of a source. If that fails, the target is released.
+func (f *feed[Value]) start(ctx context.Context, join func(*member) (source, error)) error {
+	from, err := join(&f.member)
 	if err != nil {
 		f.target.release()
 		return err
 	}
 	go func() {
-		f.err = f.run(ctx, h)
-		h.leave(&f.member)
+		f.err = f.run(ctx, from)
+		from.leave(&f.member)
 		f.release()
 		close(f.ended)
 		close(f.values)
@@ -57,8 +65,8 @@ func (f *feed[Value]) start(ctx context.Context) error {
 }
 
 // run sends values until the context is done, and returns why it ended.
-func (f *feed[Value]) run(ctx context.Context, h *hub) error {
-	if err := h.perform(); err != nil {
+func (f *feed[Value]) run(ctx context.Context, from source) error {
+	if err := from.perform(); err != nil {
 		return err
 	}
 	var sent, received *Value
@@ -77,9 +85,9 @@ func (f *feed[Value]) run(ctx context.Context, h *hub) error {
 		case <-ctx.Done():
 			stop()
 			return ctx.Err()
-		case <-h.ended:
+		case <-from.failed():
 			stop()
-			return h.err
+			return from.failure()
 		case <-f.changed:
 		case <-due:
 		}

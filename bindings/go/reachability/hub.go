@@ -34,8 +34,16 @@ var hubs struct {
 	current *hub // nil: there is no watcher
 }
 
-// join schedules a watcher's target on the hub.
-func join(m *member) (*hub, error) {
+// notify makes the watcher read again.
+func (m *member) notify() {
+	select {
+	case m.changed <- struct{}{}:
+	default: // it has not handled the last one yet
+	}
+}
+
+// joinHub schedules a watcher's target on the hub.
+func joinHub(m *member) (source, error) {
 	hubs.Lock()
 	defer hubs.Unlock()
 	if hubs.current == nil {
@@ -57,7 +65,11 @@ func join(m *member) (*hub, error) {
 	return h, nil
 }
 
-// leave is the end of join.
+func (h *hub) failed() <-chan struct{} { return h.ended }
+
+func (h *hub) failure() error { return h.err }
+
+// leave is the end of joinHub.
 func (h *hub) leave(m *member) {
 	hubs.Lock()
 	defer hubs.Unlock()
@@ -121,10 +133,7 @@ func (h *hub) perform() error {
 		m := h.members[changed]
 		h.mutex.Unlock()
 		if m != nil {
-			select {
-			case m.changed <- struct{}{}:
-			default: // it has not handled the last one yet
-			}
+			m.notify()
 		}
 	})
 }

@@ -41,6 +41,7 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -101,6 +102,16 @@ func flagsText(flags uint32) string {
 	})
 }
 
+func pathIsReachable(path Path) bool { return C.SCNetworkReachabilityPathIsReachable(cPath(path)) != 0 }
+
+func pathIsViable(path Path) bool { return C.SCNetworkReachabilityPathIsViable(cPath(path)) != 0 }
+
+func pathText(path Path) string {
+	return textOf(func(buffer *C.char, capacity C.size_t) C.size_t {
+		return C.SCNetworkReachabilityPathGetString(cPath(path), buffer, capacity)
+	})
+}
+
 func reasonText(reason uint32) string {
 	return C.GoString(C.SCNetworkReachabilityReasonString(C.uint32_t(reason)))
 }
@@ -119,6 +130,35 @@ const (
 	notifyNetwork = C.kSCNetworkReachabilityOptionNotifyNetwork
 	notifyNextHop = C.kSCNetworkReachabilityOptionNotifyNextHop
 )
+
+// What addresses count.
+var familyOptions = map[Family]uint32{
+	0: 0, IPv4: C.kSCNetworkReachabilityOptionIPv4Only, IPv6: C.kSCNetworkReachabilityOptionIPv6Only}
+
+// A retry decides what ends the sleep of a RetryTimer. The times are those since it began.
+type retry struct{ state C.SCNetworkReachabilityRetry }
+
+func newRetry(minInterval time.Duration) *retry {
+	if minInterval < 0 {
+		minInterval = 0
+	}
+	r := new(retry)
+	C.SCNetworkReachabilityRetryInit(&r.state, C.uint64_t(minInterval))
+	return r
+}
+
+func (r *retry) observe(path Path, now, delay time.Duration) {
+	C.SCNetworkReachabilityRetryObserve(&r.state, cPath(path), C.uint64_t(now), C.uint64_t(delay))
+}
+
+// take returns why a sleep until `end` ends now; 0: it does not, and when it does if nothing changes.
+func (r *retry) take(now, end time.Duration) (Wake, time.Duration) {
+	wake := Wake(C.SCNetworkReachabilityRetryTake(&r.state, C.uint64_t(now), C.uint64_t(end)))
+	if due := C.SCNetworkReachabilityRetryGetDue(&r.state); due < C.uint64_t(end) {
+		end = time.Duration(due)
+	}
+	return wake, end
+}
 
 // A target is a C target.
 type target struct{ ref C.SCNetworkReachabilityRef }
@@ -268,6 +308,29 @@ func goPath(path *C.SCNetworkReachabilityPath) Path {
 		Flow:        Flow(path.flow),
 		NextHop:     NextHop(path.nextHop),
 	}
+}
+
+// cPath returns what the library's functions for a path look at.
+func cPath(path Path) *C.SCNetworkReachabilityPath {
+	result := &C.SCNetworkReachabilityPath{
+		size:           C.sizeof_SCNetworkReachabilityPath,
+		flags:          C.SCNetworkReachabilityFlags(path.Flags),
+		reason:         C.SCNetworkReachabilityReason(path.Reason),
+		interfaceIndex: C.uint32_t(path.Interface.Index),
+		interfaceType:  C.SCNetworkReachabilityInterfaceType(path.Interface.Type),
+		flow:           C.SCNetworkReachabilityFlow(path.Flow),
+		nextHop:        C.SCNetworkReachabilityNextHop(path.NextHop),
+	}
+	for i := 0; i < len(path.Interface.Name) && i < len(result.interfaceName)-1; i++ {
+		result.interfaceName[i] = C.char(path.Interface.Name[i])
+	}
+	if source, err := sockaddr(path.Source, 0); source != nil && err == nil {
+		result.source = *source
+	}
+	if gateway, err := sockaddr(path.Gateway, 0); gateway != nil && err == nil {
+		result.gateway = *gateway
+	}
+	return result
 }
 
 func goAddress(storage *C.struct_sockaddr_storage) netip.Addr {

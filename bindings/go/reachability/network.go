@@ -71,7 +71,7 @@ func WatchNetwork(ctx context.Context) (*NetworkWatcher, error) {
 	}
 	isSame := func(network, other Network) bool { return reflect.DeepEqual(network, other) }
 	w := &NetworkWatcher{newFeed(t, t.network, isSame, 0)}
-	if err := w.feed.start(ctx); err != nil {
+	if err := w.feed.start(ctx, joinHub); err != nil {
 		return nil, err
 	}
 	return w, nil

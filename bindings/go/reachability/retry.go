@@ -5,8 +5,8 @@ package reachability
 import (
 	"context"
 	"crypto/rand"
+	"math"
 	"math/big"
-	"net/netip"
 	"time"
 )
 
@@ -15,12 +15,12 @@ type Wake int
 
 // Why a sleep has ended.
 const (
-	WakeTime      Wake = iota // the time is over
-	WakeReachable             // the host was not reachable, and is
-	WakePath                  // packets leave over another interface or gateway, or from another source
+	WakeTime      Wake = iota + 1 // the time is over
+	WakeReachable                 // the host was not reachable, and is
+	WakePath                      // packets leave over another interface or gateway, or from another source
 )
 
-func (w Wake) String() string { return [...]string{"time", "reachable", "path"}[w] }
+func (w Wake) String() string { return [...]string{"none", "time", "reachable", "path"}[w] }
 
 // A RetryTimer is the sleep between two attempts to connect, which ends early when an attempt has become worth while.
 //
@@ -50,66 +50,14 @@ type RetryTimer struct {
 	// Jitter makes a change end the sleep after a random part of this time. 250 ms are good for many clients of one
 	// server, which must not come all at once.
 	Jitter time.Duration
-	// MinInterval is the least time between two sleeps that changes have ended. NewRetryTimer sets it to a second.
+	// MinInterval is the least time between two sleeps that changes have ended. NewRetryTimer sets it to a second. It is read
+	// by the first Sleep.
 	MinInterval time.Duration
 
 	watcher *Watcher
-	trigger trigger
-}
-
-// A trigger decides which changes are worth an attempt, and when. The caller brings the paths and the time.
-type trigger struct {
-	last      *way // the last one over which the host was reachable
-	wasLost   bool
-	wake      Wake // WakeTime: no change
-	due       time.Time
-	notBefore time.Time
-}
-
-// A way is what must change while the host is reachable.
-type way struct {
-	device          int
-	gateway, source netip.Addr
-}
-
-// observe takes the next path. That of a pending name is the default path, and says nothing.
-func (t *trigger) observe(path Path, now time.Time, jitter time.Duration) {
-	if path.Reason == ReasonNamePending {
-		return
-	}
-	if !path.IsReachable() {
-		t.wasLost, t.wake = true, WakeTime
-		return
-	}
-	current := way{path.Interface.Index, path.Gateway, path.Source}
-	wake := WakeTime
-	if t.wasLost {
-		wake = WakeReachable
-	} else if t.last != nil && *t.last != current {
-		wake = WakePath
-	}
-	if wake != WakeTime && t.wake == WakeTime {
-		t.wake, t.due = wake, now
-		// Not from math/rand: up to Go 1.19, its numbers are the same in all processes.
-		if jitter > 0 {
-			if part, err := rand.Int(rand.Reader, big.NewInt(int64(jitter))); err == nil {
-				t.due = now.Add(time.Duration(part.Int64()))
-			}
-		}
-	}
-	t.wasLost, t.last = false, &current
-}
-
-// next returns when the sleep ends if nothing changes, and why.
-func (t *trigger) next(end time.Time) (time.Time, Wake) {
-	due := t.due
-	if t.notBefore.After(due) {
-		due = t.notBefore
-	}
-	if t.wake == WakeTime || due.After(end) {
-		return end, WakeTime
-	}
-	return due, t.wake
+	first   Path // the path when the timer was made
+	start   time.Time
+	retry   *retry // nil before the first Sleep
 }
 
 // NewRetryTimer watches the target until the context is done. One goroutine at a time sleeps.
@@ -119,55 +67,55 @@ func (t Target) NewRetryTimer(ctx context.Context) (*RetryTimer, error) {
 	if err != nil {
 		return nil, err
 	}
-	timer := &RetryTimer{MinInterval: time.Second, watcher: watcher}
 	path, open := <-watcher.Paths() // the current one comes at once
 	if !open {
 		return nil, watcher.Err()
 	}
-	timer.observe(path)
-	return timer, nil
+	return &RetryTimer{MinInterval: time.Second, watcher: watcher, first: path, start: time.Now()}, nil
 }
 
-func (r *RetryTimer) observe(path Path) { r.trigger.observe(path, time.Now(), r.Jitter) }
+// delay returns a random part of the jitter. It is not from math/rand: up to Go 1.19, its numbers are the same in all processes.
+func (r *RetryTimer) delay() time.Duration {
+	if r.Jitter <= 0 {
+		return 0
+	}
+	part, err := rand.Int(rand.Reader, big.NewInt(int64(r.Jitter)))
+	if err != nil {
+		return 0
+	}
+	return time.Duration(part.Int64())
+}
 
 // Sleep sleeps for the time, or until a change, and returns which. It returns an error if one of the contexts is done, that
 // of the call or that of the timer, or if the target can no longer be watched.
 func (r *RetryTimer) Sleep(ctx context.Context, duration time.Duration) (Wake, error) {
-	end := time.Now().Add(duration)
-	alarm := time.NewTimer(0)
-	defer alarm.Stop()
-	<-alarm.C
-	select { // what has changed since the last sleep
-	case path, open := <-r.watcher.Paths():
-		if !open {
-			return WakeTime, r.watcher.Err()
-		}
-		r.observe(path)
-	default:
+	if r.retry == nil {
+		r.retry = newRetry(r.MinInterval)
+		r.retry.observe(r.first, 0, 0)
 	}
+	end := time.Since(r.start)
+	if duration > math.MaxInt64-end {
+		end = math.MaxInt64
+	} else if duration > 0 {
+		end += duration
+	}
+	alarm := time.NewTimer(0) // first, what has changed since the last sleep
+	defer alarm.Stop()
 	for {
-		at, wake := r.trigger.next(end)
-		alarm.Reset(time.Until(at))
 		select {
 		case <-ctx.Done():
-			return WakeTime, ctx.Err()
+			return 0, ctx.Err()
 		case path, open := <-r.watcher.Paths():
 			if !open {
-				return WakeTime, r.watcher.Err()
+				return 0, r.watcher.Err()
 			}
-			r.observe(path)
-			if !alarm.Stop() {
-				select {
-				case <-alarm.C:
-				default:
-				}
-			}
+			r.retry.observe(path, time.Since(r.start), r.delay())
 		case <-alarm.C:
-			r.trigger.wake = WakeTime
-			if wake != WakeTime {
-				r.trigger.notBefore = time.Now().Add(r.MinInterval)
-			}
+		}
+		wake, next := r.retry.take(time.Since(r.start), end)
+		if wake != 0 {
 			return wake, nil
 		}
+		alarm.Reset(next - time.Since(r.start))
 	}
 }
