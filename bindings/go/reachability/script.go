@@ -28,9 +28,9 @@ func (s *Script) Play(path Path) {
 	}
 }
 
-// Watchers returns how many watchers there are now. A test can check that the program has ended all. A watcher that ends closes
+// Watches returns how many watchers there are now. A test can check that the program has ended all. A watcher that ends closes
 // its channel afterwards.
-func (s *Script) Watchers() int {
+func (s *Script) Watches() int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return len(s.members)

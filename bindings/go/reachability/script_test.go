@@ -26,13 +26,13 @@ func TestWatcherOfAScriptGetsItsPaths(t *testing.T) {
 			t.Fatal(received)
 		}
 	}
-	if watcher.Addresses() != nil || watcher.String() != "" || script.Watchers() != 1 {
-		t.Error(watcher.Addresses(), watcher, script.Watchers())
+	if watcher.Addresses() != nil || watcher.String() != "" || script.Watches() != 1 {
+		t.Error(watcher.Addresses(), watcher, script.Watches())
 	}
 	cancel()
 	for range watcher.Paths() {
 	}
-	if script.Watchers() != 0 {
+	if script.Watches() != 0 {
 		t.Error("a watcher that has ended counts")
 	}
 	if path := check(t, Target{Script: script}); path != onWiFi {

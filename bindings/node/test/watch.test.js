@@ -144,7 +144,7 @@ test('timeout of any length is possible', async () => {
   assert.deepEqual(warnings, []);
 });
 
-test('all watches share one run loop', async () => {
+test('all watches share the library\'s descriptors', async () => {
   const count = () => fs.readdirSync('/proc/self/fd').length;
   const first = watch('192.0.2.1');
   await first.next();
