@@ -4,14 +4,14 @@ package reachability
 
 /*
 #cgo pkg-config: libreachability
-#include <poll.h>
 #include <reachability/reachability.h>
 #include <stdlib.h>
 
 // Go may not pass a structure that points to Go memory.
-static SCNetworkReachabilityRef create_target(const char *name, const struct sockaddr_storage *local,
-                                              const struct sockaddr_storage *remote, const char *interface, uint32_t mark,
-                                              uint32_t notify, uint8_t protocol, uint8_t class, uint16_t port)
+static inline SCNetworkReachabilityRef create_target(const char *name, const struct sockaddr_storage *local,
+                                                     const struct sockaddr_storage *remote, const char *interface,
+                                                     uint32_t mark, uint32_t notify, uint8_t protocol, uint8_t class,
+                                                     uint16_t port)
 {
 	SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
@@ -27,11 +27,35 @@ static SCNetworkReachabilityRef create_target(const char *name, const struct soc
 	return SCNetworkReachabilityCreateWithOptions(NULL, &options);
 }
 
-static int is_readable(int descriptor)
-{
-	struct pollfd poll_descriptor = { descriptor, POLLIN, 0 };
+// These are functions of Go: see schedule.
+extern void reachabilityGoChanged(void *handle);
+extern void reachabilityGoReleased(void *handle);
 
-	return poll(&poll_descriptor, 1, 0) > 0;
+static inline void on_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *handle)
+{
+	(void)target, (void)flags;
+	reachabilityGoChanged(handle);
+}
+
+static inline void release_handle(const void *handle)
+{
+	reachabilityGoReleased((void *)(uintptr_t)handle);
+}
+
+// The callback is made here, on the library's thread.
+static inline void perform_here(void *info, void (*work)(void *argument), void *argument)
+{
+	(void)info;
+	work(argument);
+}
+
+static inline SCBoolean schedule(SCNetworkReachabilityRef target, uintptr_t handle)
+{
+	SCNetworkReachabilityContext context = { 0, (void *)handle, NULL, release_handle, NULL };
+	const SCNetworkReachabilityScheduler scheduler = { 0, NULL, NULL, NULL, perform_here };
+
+	return SCNetworkReachabilitySetCallback(target, on_change, &context) &&
+	       SCNetworkReachabilitySetScheduler(target, &scheduler);
 }
 */
 import "C"
@@ -39,6 +63,7 @@ import "C"
 import (
 	"net/netip"
 	"runtime"
+	"runtime/cgo"
 	"strconv"
 	"syscall"
 	"time"
@@ -248,51 +273,20 @@ func (t target) description() string {
 	})
 }
 
-// A runLoop is a C run loop.
-type runLoop struct{ ref C.SCRunLoopRef }
-
-func newRunLoop() (runLoop, error) {
-	var l runLoop
-	err := try("SCRunLoopCreate", func() bool {
-		l.ref = C.SCRunLoopCreate()
-		return l.ref != nil
-	})
-	return l, err
-}
-
-func (l runLoop) release() { C.SCRunLoopRelease(l.ref) }
-
-func (l runLoop) descriptor() int { return int(C.SCRunLoopGetFileDescriptor(l.ref)) }
-
-var mode = C.CString(C.kSCRunLoopDefaultMode)
-
-func (l runLoop) schedule(t target) error {
-	return try("SCNetworkReachabilityScheduleWithRunLoop", func() bool {
-		return C.SCNetworkReachabilityScheduleWithRunLoop(t.ref, l.ref, mode) != 0
+// schedule makes the library's thread notify the feed of each change. The caller unschedules the target.
+func (t target) schedule(changed signal) error {
+	return try("SCNetworkReachabilitySetScheduler", func() bool {
+		return C.schedule(t.ref, C.uintptr_t(cgo.NewHandle(changed))) != 0
 	})
 }
 
-func (l runLoop) unschedule(t target) {
-	C.SCNetworkReachabilityUnscheduleFromRunLoop(t.ref, l.ref, mode)
-}
+func (t target) unschedule() { C.SCNetworkReachabilitySetScheduler(t.ref, nil) }
 
-// perform handles what is due, and does not wait. It calls back for each target that has changed.
-func (l runLoop) perform(changed func(target)) error {
-	err := try("SCRunLoopPerform", func() bool { return C.SCRunLoopPerform(l.ref, 0) >= 0 })
-	if err != nil {
-		return err
-	}
-	for {
-		ref := C.SCRunLoopCopyNextChange(l.ref, nil)
-		if ref == nil {
-			return nil
-		}
-		changed(target{ref})
-		C.SCNetworkReachabilityRelease(ref)
-	}
-}
+//export reachabilityGoChanged
+func reachabilityGoChanged(handle unsafe.Pointer) { cgo.Handle(handle).Value().(signal).notify() }
 
-func (l runLoop) isReadable() bool { return C.is_readable(C.int(l.descriptor())) != 0 }
+//export reachabilityGoReleased
+func reachabilityGoReleased(handle unsafe.Pointer) { cgo.Handle(handle).Delete() }
 
 func goPath(path *C.SCNetworkReachabilityPath) Path {
 	return Path{

@@ -188,23 +188,21 @@ func (w *Watcher) Err() error { return w.feed.reason() }
 // Watch watches the target until the context is done. A name is looked up in the background: until the first result the
 // reason is ReasonNamePending, and the flags are those of the default path.
 //
-// All watchers of a process share one run loop, for which one goroutine waits in Go's poller. So the number of watchers needs
-// no descriptors and no threads; each has a goroutine.
+// The library's one thread serves all watchers. So the number of watchers needs no descriptors and no threads; each has a
+// goroutine.
 func (t Target) Watch(ctx context.Context) (*Watcher, error) {
 	if t.Script != nil {
-		return t.watch(ctx, target{}, t.Script.read, t.Script.join)
+		return t.watch(ctx, t.Script.source())
 	}
 	cTarget, err := t.newTarget()
 	if err != nil {
 		return nil, err
 	}
-	return t.watch(ctx, cTarget, cTarget.lastPath, joinHub)
+	return t.watch(ctx, newSource(cTarget, cTarget.lastPath))
 }
 
-// watch returns a watcher, which releases the C target.
-func (t Target) watch(
-	ctx context.Context, cTarget target, read func() (Path, error), join func(*member) (source, error),
-) (*Watcher, error) {
+// watch returns a watcher, which releases the target of the source.
+func (t Target) watch(ctx context.Context, from source[Path]) (*Watcher, error) {
 	// That the next hop has failed counts only if the watcher reports it. Nothing reports that it was confirmed.
 	isSame := func(path, other Path) bool {
 		if t.ReportsNextHop && (path.NextHop == NextHopFailed) != (other.NextHop == NextHopFailed) {
@@ -213,9 +211,9 @@ func (t Target) watch(
 		path.NextHop = other.NextHop
 		return path == other
 	}
-	w := &Watcher{newFeed(cTarget, read, isSame, t.SettleTime)}
-	if err := w.feed.start(ctx, join); err != nil {
+	f, err := startFeed(ctx, from, isSame, t.SettleTime)
+	if err != nil {
 		return nil, err
 	}
-	return w, nil
+	return &Watcher{f}, nil
 }

@@ -109,26 +109,6 @@ func TestChannelIsClosedWhenTheContextIsDone(t *testing.T) {
 	}
 }
 
-func TestWaitThatFailsEndsAllWatchers(t *testing.T) {
-	watchers := make([]*Watcher, 2)
-	for i := range watchers {
-		watchers[i], _ = start(t, Target{Host: "192.0.2.1"})
-		expect(t, watchers[i], false)
-	}
-	hubs.Lock()
-	hubs.current.file.Close()
-	hubs.Unlock()
-	for _, watcher := range watchers {
-		for range watcher.Paths() {
-		}
-		if err := watcher.Err(); err == nil || errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
-	}
-	watcher, _ := start(t, Target{Host: "192.0.2.1"}) // with a new hub
-	expect(t, watcher, false)
-}
-
 func TestSlowReceiverGetsOnlyTheNewestPath(t *testing.T) {
 	withRoute(t)
 	slow, _ := start(t, Target{Host: "192.0.2.1"})
@@ -298,7 +278,7 @@ func TestDescriptorsAreClosed(t *testing.T) {
 		for range watcher.Paths() {
 		}
 	}
-	// The goroutine of the last hub closes its descriptors after the last watcher has left.
+	// The library's thread closes its descriptors after the last watcher has left.
 	for end := time.Now().Add(timeLimit); count() > before && time.Now().Before(end); {
 		runtime.Gosched()
 	}

@@ -12,19 +12,19 @@ import "sync"
 type Script struct {
 	mutex   sync.Mutex
 	path    Path
-	members map[*member]struct{}
+	signals map[signal]struct{}
 }
 
 // NewScript returns a script that begins with this path.
-func NewScript(path Path) *Script { return &Script{path: path, members: map[*member]struct{}{}} }
+func NewScript(path Path) *Script { return &Script{path: path, signals: map[signal]struct{}{}} }
 
 // Play sets the path. Watchers get it later, a slow one only the newest.
 func (s *Script) Play(path Path) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.path = path
-	for m := range s.members {
-		m.notify()
+	for changed := range s.signals {
+		changed.notify()
 	}
 }
 
@@ -33,7 +33,7 @@ func (s *Script) Play(path Path) {
 func (s *Script) Watches() int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return len(s.members)
+	return len(s.signals)
 }
 
 func (s *Script) read() (Path, error) {
@@ -42,21 +42,19 @@ func (s *Script) read() (Path, error) {
 	return s.path, nil
 }
 
-func (s *Script) join(m *member) (source, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.members[m] = struct{}{}
-	return s, nil
+func (s *Script) source() source[Path] {
+	return source[Path]{read: s.read, join: s.join, leave: s.leave}
 }
 
-func (s *Script) leave(m *member) {
+func (s *Script) join(changed signal) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	delete(s.members, m)
+	s.signals[changed] = struct{}{}
+	return nil
 }
 
-func (*Script) perform() error { return nil }
-
-func (*Script) failed() <-chan struct{} { return nil }
-
-func (*Script) failure() error { return nil }
+func (s *Script) leave(changed signal) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	delete(s.signals, changed)
+}
