@@ -54,35 +54,23 @@ const interfaceFrom = (raw) => (raw.interfaceIndex === 0 ? null : Object.freeze(
 }));
 
 /** The path as the user gets it. */
-function pathFrom(raw) {
+function pathFrom({ text, interfaceName, interfaceIndex, interfaceType, ...raw }) {
   const path = {
+    ...raw,
     isReachable: raw.isReachable !== 0,
     isViable: raw.isViable !== 0,
-    flags: raw.flags,
-    flagsText: raw.flagsText,
     reason: nameOf(reasons, raw.reason),
-    reasonText: raw.reasonText,
-    interface: interfaceFrom(raw),
-    destination: raw.destination,
-    source: raw.source,
-    gateway: raw.gateway,
-    mtu: raw.mtu,
-    table: raw.table,
+    interface: interfaceFrom({ interfaceName, interfaceIndex, interfaceType }),
     evidence: nameOf(evidences, raw.evidence),
-    flow: raw.flow,
     nextHop: nameOf(nextHops, raw.nextHop),
   };
-  return Object.freeze(Object.defineProperty(path, 'toString', { value: () => raw.text }));
+  return Object.freeze(Object.defineProperty(path, 'toString', { value: () => text }));
 }
 
 const defaultPathFrom = (raw) => Object.freeze({
+  ...raw,
   isReachable: (raw.flags & Flags.reachable) !== 0,
-  flags: raw.flags,
   reason: nameOf(reasons, raw.reason),
-  interfaceIndex: raw.interfaceIndex,
-  metric: raw.metric,
-  source: raw.source,
-  gateway: raw.gateway,
 });
 
 const typesFrom = (bits) => Object.freeze([...Array(32).keys()].filter((number) => bits & (1 << number))
@@ -168,7 +156,7 @@ function createTarget(host, options) {
  * can set neither mark nor interface of its sockets.
  */
 function createSocketTarget(socket) {
-  if (Number.isInteger(socket)) return call('createWithSocket', socket);
+  if (Number.isInteger(socket)) return call('create', socket);
   const [source, address] = [socket?.localAddress, socket?.remoteAddress]
     .map((text) => (typeof text === 'string' ? text.replace(/^::ffff:(?=\d+\.)/i, '') : ''));
   if (!isIP(source) || !isIP(address)) throw new TypeError('not a connected socket');
@@ -227,7 +215,7 @@ class Script {
   }
 
   createTarget() {
-    const target = call('createScripted');
+    const target = call('create');
     call('play', target, this.#raw);
     this.#targets.add(target);
     scripts.set(target, this.#targets);
@@ -539,10 +527,9 @@ const createNetworkTarget = () => call('create', { address: '0.0.0.0', options: 
 function networkOf(target) {
   const raw = call('network', target);
   return raw === undefined ? null : Object.freeze({
+    ...raw,
     ipv4: defaultPathFrom(raw.ipv4),
     ipv6: defaultPathFrom(raw.ipv6),
-    ipv4LoopbackFlags: raw.ipv4LoopbackFlags,
-    ipv6LoopbackFlags: raw.ipv6LoopbackFlags,
     uplinks: Object.freeze(raw.uplinks.map(uplinkFrom)),
     uplinksAreComplete: raw.uplinksAreComplete !== 0,
     nameServers: Object.freeze(raw.nameServers),

@@ -416,17 +416,23 @@ static void set_string(napi_env env, napi_value object, const char *name, const 
 }
 
 /* AF_UNSPEC: null. */
-static void set_address(napi_env env, napi_value object, const char *name, const struct sockaddr_storage *address)
+static napi_value address_value(napi_env env, const struct sockaddr_storage *address)
 {
     char text[INET6_ADDRSTRLEN];
     const void *bytes = address->ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
                                                       : &((const struct sockaddr_in6 *)address)->sin6_addr;
-    napi_value null;
+    napi_value value = NULL;
 
-    if (inet_ntop(address->ss_family, bytes, text, sizeof text) != NULL)
-        set_string(env, object, name, text);
-    else if (napi_get_null(env, &null) == napi_ok)
-        napi_set_named_property(env, object, name, null);
+    if (inet_ntop(address->ss_family, bytes, text, sizeof text) == NULL)
+        napi_get_null(env, &value);
+    else
+        napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &value);
+    return value;
+}
+
+static void set_address(napi_env env, napi_value object, const char *name, const struct sockaddr_storage *address)
+{
+    napi_set_named_property(env, object, name, address_value(env, address));
 }
 
 /* The numbers of a path, which have 4 bytes. */
@@ -498,7 +504,8 @@ static napi_value make_external(napi_env env, SCNetworkReachabilityRef target, i
     return result;
 }
 
-/* create({ name, source, address, interface, mark, options, protocol, trafficClass, port }): a target. */
+/* create({ name, source, address, interface, mark, options, protocol, trafficClass, port }): a target.
+ * create(descriptor): that of a connected socket. create(): a scripted one, which gets its paths from play(). */
 static napi_value create(napi_env env, napi_callback_info info)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
@@ -506,8 +513,14 @@ static napi_value create(napi_env env, napi_callback_info info)
     napi_value arguments[1], result = NULL;
     char *name, *interface;
     size_t count = 1;
+    int32_t descriptor;
 
     napi_get_cb_info(env, info, &count, arguments, NULL, NULL);
+    if (count == 0)
+        return make_external(env, NULL, 1, NULL);
+    if (napi_get_value_int32(env, arguments[0], &descriptor) == napi_ok)
+        return make_external(env, SCNetworkReachabilityCreateWithSocket(NULL, descriptor), 1,
+                             "SCNetworkReachabilityCreateWithSocket");
     if (!get_address(env, arguments[0], "source", &source) || !get_address(env, arguments[0], "address", &remote))
         return napi_throw_type_error(env, NULL, "not an address"), NULL;
     options.nodename = name = get_string(env, arguments[0], "name");
@@ -529,26 +542,6 @@ static napi_value create(napi_env env, napi_callback_info info)
     free(name);
     free(interface);
     return result;
-}
-
-/* createWithSocket(descriptor): a target. */
-static napi_value create_with_socket(napi_env env, napi_callback_info info)
-{
-    napi_value arguments[1];
-    size_t count = 1;
-    int32_t descriptor = -1;
-
-    napi_get_cb_info(env, info, &count, arguments, NULL, NULL);
-    napi_get_value_int32(env, arguments[0], &descriptor);
-    return make_external(env, SCNetworkReachabilityCreateWithSocket(NULL, descriptor), 1,
-                         "SCNetworkReachabilityCreateWithSocket");
-}
-
-/* createScripted(): a target that gets its paths from play(). */
-static napi_value create_scripted(napi_env env, napi_callback_info info)
-{
-    (void)info;
-    return make_external(env, NULL, 1, NULL);
 }
 
 /* play(target, path): the next path of a scripted target. */
@@ -679,17 +672,12 @@ static napi_value take(napi_env env, napi_callback_info info)
 
 static napi_value array_of_addresses(napi_env env, const struct sockaddr_storage *addresses, size_t count)
 {
-    napi_value array, object, text;
+    napi_value array;
 
     if (napi_create_array_with_length(env, count, &array) != napi_ok)
         return NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (napi_create_object(env, &object) != napi_ok)
-            return NULL;
-        set_address(env, object, "text", &addresses[i]);
-        if (napi_get_named_property(env, object, "text", &text) == napi_ok)
-            napi_set_element(env, array, (uint32_t)i, text);
-    }
+    for (size_t i = 0; i < count; i++)
+        napi_set_element(env, array, (uint32_t)i, address_value(env, &addresses[i]));
     return array;
 }
 
@@ -824,8 +812,6 @@ NAPI_MODULE_INIT(/* env, exports */)
 {
     const napi_property_descriptor functions[] = {
         { "create", NULL, create, NULL, NULL, NULL, napi_enumerable, NULL },
-        { "createWithSocket", NULL, create_with_socket, NULL, NULL, NULL, napi_enumerable, NULL },
-        { "createScripted", NULL, create_scripted, NULL, NULL, NULL, napi_enumerable, NULL },
         { "play", NULL, play, NULL, NULL, NULL, napi_enumerable, NULL },
         { "watch", NULL, watch, NULL, NULL, NULL, napi_enumerable, NULL },
         { "unwatch", NULL, unwatch, NULL, NULL, NULL, napi_enumerable, NULL },
