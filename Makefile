@@ -635,8 +635,8 @@ manual_file   = $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
 # The articles of the Swift modules are sources for docc, and stay in the tree: the installed pages have no links to them.
 EXAMPLES      = $(sort $(shell find Examples -type f ! -path '*/.build/*'))
 DOCUMENTS     = README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE $(sort $(wildcard docs/*.md docs/*.svg docs/*.json)) $(EXAMPLES) \
-                $(sort $(wildcard bindings/*/README.md)) bindings/go/examples/watch/main.go \
-                bindings/node/index.d.ts bindings/rust/reachability/examples/watch.rs
+                $(sort $(wildcard bindings/*/README.md)) bindings/go/reachability/README.md \
+                bindings/go/reachability/examples/watch/main.go bindings/node/index.d.ts bindings/rust/reachability/examples/watch.rs
 # README.md's link to the header leads to the installed one.
 HEADER_LINK   = include/reachability/reachability.h
 DOCUMENT_FILES = $(addprefix $(DOCDIR)/,$(DOCUMENTS) $(HEADER_LINK))

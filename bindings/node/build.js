@@ -37,7 +37,7 @@ const pkgConfig = (option) => split(run(process.env.PKG_CONFIG || 'pkg-config', 
 const target = path.join(__dirname, 'build', 'reachability.node');
 const compiler = process.env.CC || 'cc';
 const version = pkgConfig('--modversion');
-// nodelete: the addon's thread may end after its worker, and Node unloads the addon with the worker.
+// nodelete: the library's thread may be in the addon when a worker ends, with which Node unloads it.
 const parameters = [
   '-std=gnu11', '-O2', '-fPIC', '-shared', '-pthread', '-Wl,-z,nodelete', '-fvisibility=hidden', ...words('CFLAGS'),
   '-isystem', findHeaders(), ...pkgConfig('--cflags'), '-o', target, path.join(__dirname, 'src', 'reachability.c'),

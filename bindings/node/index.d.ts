@@ -42,7 +42,7 @@ export interface Path {
   /** Whether packets can leave, and not with the address of another interface. If not, connect again. */
   readonly isViable: boolean;
   readonly flags: number;
-  /** In the words of Apple's scutil: "Reachable,Directly Reachable Address". "Pending" while the name is not resolved. */
+  /** In the words of Apple's scutil: "Reachable,Directly Reachable Address". */
   readonly flagsText: string;
   readonly reason: Reason;
   readonly reasonText: string;
@@ -63,9 +63,13 @@ export interface Path {
   readonly flow: number;
   /** Whether the next hop responds, as the kernel knew it when the path was read: the gateway, or without one the host. */
   readonly nextHop: 'unknown' | 'confirmed' | 'unconfirmed' | 'failed' | `unknown(${number})`;
+  /** A line in ip(8)'s words: "reachable dev eth0 via 10.0.0.1 src 10.0.0.2", "not reachable: no carrier dev eth0". */
+  toString(): string;
 }
 
 export interface Options {
+  /** Only addresses of this family count: of a name, of the host, or the default path of the family. 0: both count. */
+  family?: 0 | 4 | 6;
   /** Only packets from this address count. The host must then be an address, or null. */
   source?: string | null;
   /** Only routes out of this interface count. */
@@ -168,35 +172,36 @@ declare class Changes<Value> implements AsyncIterableIterator<Value> {
   // Also [Symbol.asyncDispose](), for `await using`, which older versions of TypeScript do not know.
 }
 
+/** A name, an address, null for the default path, or a script in a test. */
+export type Host = string | Script | null;
+
 /** Iterates over the paths to a host. */
 export declare class Watch extends Changes<Path> {
-  constructor(host?: string | null, options?: WatchOptions);
-  /** The path now. Queries the kernel, which takes some microseconds. */
-  readonly path: Path;
+  constructor(host?: Host, options?: WatchOptions);
+  /** The newest path that is known. null before the first one. */
+  readonly path: Path | null;
   /**
    * The addresses of the host, of the newest look-up: a path of the iteration may be older. Empty while its name is not
    * resolved, and for the default path.
    */
   readonly addresses: readonly string[];
-  /** A text for people and logs. */
-  readonly description: string;
+  /** All that is known about the target: a text for people and logs. */
+  describe(): Promise<string>;
 }
 
-/** Iterates over the network. In the first one, `uplinksAreComplete` can be false. */
+/** Iterates over the network. */
 export declare class NetworkWatch extends Changes<Network> {
   constructor(options?: SignalOptions);
-  /** The network as it was evaluated last. */
-  readonly network: Network;
+  /** The network as it was evaluated last. null before the first one, and after close(). */
+  readonly network: Network | null;
 }
 
-/**
- * Watches a host: a name, or an address. null: the default path. Throws a ReachabilityError, or a TypeError if an
- * address is not one.
- */
-export declare function watch(host?: string | null, options?: WatchOptions): Watch;
+/** Watches a host. Throws a ReachabilityError, or a TypeError if an address is not one. */
+export declare function watch(host?: Host, options?: WatchOptions): Watch;
 
-/** A connected net.Socket or tls.TLSSocket, or the descriptor of a connected socket. */
-export type ConnectedSocket = number | { readonly remoteAddress?: string; readonly destroyed: boolean };
+/** A connected net.Socket or tls.TLSSocket, or the descriptor of any connected socket. */
+export type ConnectedSocket =
+  number | { readonly localAddress?: string; readonly remoteAddress?: string; readonly remotePort?: number };
 
 /**
  * Watches the packets of a connected socket.
@@ -206,25 +211,26 @@ export type ConnectedSocket = number | { readonly remoteAddress?: string; readon
  *     }
  *
  * Path.flow says whether they leave as those of a new connection would. Nothing is said about the other end: no packet is
- * sent. Addresses, ports, mark, interface, traffic class and owner are read now; the watch does not need the socket. Throws a
+ * sent. The watch does not need the socket. Of a Node socket, its addresses and the remote port are read now: Node documents
+ * no way to its descriptor. With a descriptor, also the local port, mark, interface, traffic class and owner. Throws a
  * TypeError if the socket is closed or not connected yet, and a ReachabilityError (ENOTCONN, ENOTSOCK, EBADF).
  */
 export declare function watchSocket(socket: ConnectedSocket, options?: SignalOptions): Watch;
 
 /** The path of the packets of a connected socket now. */
-export declare function checkSocket(socket: ConnectedSocket): Path;
+export declare function checkSocket(socket: ConnectedSocket): Promise<Path>;
 
 /**
  * The path now. For a name, waits for the first result, at most `timeout` milliseconds (5000); then the reason is
  * "namePending".
  */
-export declare function check(host?: string | null, options?: CheckOptions): Promise<Path>;
+export declare function check(host?: Host, options?: CheckOptions): Promise<Path>;
 
 /**
  * Waits until a packet can leave for the host, at most `timeout` milliseconds (Infinity). null: the time is over. Reachable
  * does not mean that the host responds: try to connect first, and wait here if that fails.
  */
-export declare function waitUntilReachable(host?: string | null, options?: CheckOptions): Promise<Path | null>;
+export declare function waitUntilReachable(host?: Host, options?: CheckOptions): Promise<Path | null>;
 
 /** Why a sleep has ended. "path": packets leave over another interface or gateway, or from another source. */
 export type Wake = 'time' | 'reachable' | 'path';
@@ -259,18 +265,39 @@ export interface RetryOptions extends Options {
  * attempts. An open timer does not keep the process alive, a sleep does.
  */
 export declare class RetryTimer {
-  constructor(host?: string | null, options?: RetryOptions);
+  constructor(host?: Host, options?: RetryOptions);
   /** At most so many milliseconds. Rejects with the signal's reason, and if the timer is closed. */
   sleep(milliseconds: number, options?: SignalOptions): Promise<Wake>;
   close(): void;
   // Also [Symbol.dispose](), for `using`.
 }
 
-/** All default paths and name servers now, by queries to the kernel. */
-export declare function network(): Network;
+/** All default paths and name servers now. */
+export declare function network(): Promise<Network>;
 
 /** Watches all default paths and name servers. */
 export declare function watchNetwork(options?: SignalOptions): NetworkWatch;
+
+/** A path that a test makes. Without `reason` it is reachable: {}. `flags` follow from the reason if they are not given. */
+export type ScriptPath = Partial<Pick<Path, 'flags' | 'reason' | 'destination' | 'source' | 'gateway' | 'mtu' | 'table'
+  | 'evidence' | 'flow' | 'nextHop'>> & { interface?: { name: string; index?: number; type?: InterfaceType } | null };
+
+/**
+ * Supplies the paths of a program's tests, so that they need no network. It takes the place of a host, and the options of
+ * the kernel's paths do not count.
+ *
+ *     const script = new Script({ reason: 'noCarrier' });
+ *     const downloads = new Downloads(script); // it calls watch(host)
+ *     script.play({ interface: { name: 'wlan0', type: 'wiFi' } });
+ */
+export declare class Script {
+  /** The first path. */
+  constructor(path?: ScriptPath);
+  /** The next path. */
+  play(path: ScriptPath): void;
+  /** How many watches and timers are open. A test can check that the program has closed all. */
+  readonly watches: number;
+}
 
 /** The version of the loaded library: "0.1.0". */
 export declare const libraryVersion: string;

@@ -54,37 +54,23 @@ const interfaceFrom = (raw) => (raw.interfaceIndex === 0 ? null : Object.freeze(
 }));
 
 /** The path as the user gets it. */
-function pathFrom(raw) {
-  const reason = nameOf(reasons, raw.reason);
-  const isPending = reason === 'namePending';
-  const isReachable = (raw.flags & Flags.reachable) !== 0 && !isPending;
-  return Object.freeze({
-    isReachable,
-    isViable: isReachable && (raw.flow & Flow.sourceForeign) === 0,
-    flags: raw.flags,
-    flagsText: isPending ? 'Pending' : raw.flagsText,
-    reason,
-    reasonText: raw.reasonText,
-    interface: interfaceFrom(raw),
-    destination: raw.destination,
-    source: raw.source,
-    gateway: raw.gateway,
-    mtu: raw.mtu,
-    table: raw.table,
+function pathFrom({ text, interfaceName, interfaceIndex, interfaceType, ...raw }) {
+  const path = {
+    ...raw,
+    isReachable: raw.isReachable !== 0,
+    isViable: raw.isViable !== 0,
+    reason: nameOf(reasons, raw.reason),
+    interface: interfaceFrom({ interfaceName, interfaceIndex, interfaceType }),
     evidence: nameOf(evidences, raw.evidence),
-    flow: raw.flow,
     nextHop: nameOf(nextHops, raw.nextHop),
-  });
+  };
+  return Object.freeze(Object.defineProperty(path, 'toString', { value: () => text }));
 }
 
 const defaultPathFrom = (raw) => Object.freeze({
+  ...raw,
   isReachable: (raw.flags & Flags.reachable) !== 0,
-  flags: raw.flags,
   reason: nameOf(reasons, raw.reason),
-  interfaceIndex: raw.interfaceIndex,
-  metric: raw.metric,
-  source: raw.source,
-  gateway: raw.gateway,
 });
 
 const typesFrom = (bits) => Object.freeze([...Array(32).keys()].filter((number) => bits & (1 << number))
@@ -107,11 +93,13 @@ function newsOf(path, reportsNextHop) {
   return JSON.stringify({ ...path, nextHop: reportsNextHop && path.nextHop === 'failed' });
 }
 
+// kSCNetworkReachabilityOption...
 const notifyPath = 1;
 const notifyNetwork = 2;
 const notifyNextHop = 4;
+const familyOptions = Object.freeze({ 0: 0, 4: 8, 6: 16 });
 const transports = Object.freeze({ tcp: 6, udp: 17 });
-const targetOptions = ['source', 'interface', 'mark', 'port', 'transport', 'trafficClass'];
+const targetOptions = ['family', 'source', 'interface', 'mark', 'port', 'transport', 'trafficClass'];
 
 function checkOptions(options, ...names) {
   for (const name of Object.keys(options)) {
@@ -125,30 +113,114 @@ function checkNumber(name, value, bits) {
   }
 }
 
-function createTarget(host, options) {
-  const { source, interface: device, mark = 0, port = 0, transport, trafficClass = 0, reportsNextHop = false } = options;
+/** Throws unless the value is null or an address. */
+function checkAddress(value) {
+  if (value != null && isIP(value) === 0) throw new TypeError(`not an address: ${value}`);
+}
 
-  for (const text of [host, source, device]) {
-    if (text == null) continue;
-    if (typeof text !== 'string' || text.includes('\0')) throw new TypeError('not a string without NUL');
+/** A target of the addon for what a user watches: a host, a script, or null for the default path. */
+function createTarget(host, options) {
+  const {
+    family = 0, source = null, interface: device = null, mark = 0, port = 0, transport, trafficClass = 0,
+    reportsNextHop = false,
+  } = options;
+
+  for (const text of host instanceof Script ? [device] : [host, device]) {
+    if (text != null && (typeof text !== 'string' || text.includes('\0'))) throw new TypeError('not a string without NUL');
   }
+  checkAddress(source);
   checkNumber('mark', mark, 32);
   checkNumber('port', port, 16);
   checkNumber('trafficClass', trafficClass, 8);
+  if (![0, 4, 6].includes(family)) throw new TypeError(`not a family, 4 or 6: ${family}`);
   if (transport != null && !Object.hasOwn(transports, transport)) throw new TypeError(`unknown transport: ${transport}`);
   if (port !== 0 && transport == null) throw new TypeError('a port without a transport');
-  const notify = notifyPath | (reportsNextHop ? notifyNextHop : 0);
-  const protocol = transport == null ? 0 : transports[transport];
-  const create = (...values) => call('create', ...values, device ?? null, mark, notify, protocol, trafficClass, port);
-  if (host != null && source == null) return create(host, null, null);
-  return create(null, source ?? null, host ?? (source != null && isIP(source) === 6 ? '::' : '0.0.0.0'));
+  if (host instanceof Script) return host.createTarget();
+  const isName = host != null && source == null;
+  if (!isName) checkAddress(host);
+  return call('create', {
+    name: isName ? host : null,
+    source,
+    address: isName ? null : host ?? (family === 6 || isIP(source) === 6 ? '::' : '0.0.0.0'),
+    interface: device,
+    mark,
+    options: notifyPath | (reportsNextHop ? notifyNextHop : 0) | familyOptions[family],
+    protocol: transport == null ? 0 : transports[transport],
+    trafficClass,
+    port,
+  });
 }
 
-/** The descriptor of a net.Socket or tls.TLSSocket, which Node shows only here; or a number. */
+/**
+ * A target for a connected net.Socket or tls.TLSSocket, by the properties that Node documents, or for a descriptor. Node
+ * can set neither mark nor interface of its sockets.
+ */
 function createSocketTarget(socket) {
-  const descriptor = typeof socket === 'number' ? socket : socket?._handle?.fd;
-  if (!Number.isInteger(descriptor)) throw new TypeError('not a connected socket');
-  return call('createWithSocket', descriptor);
+  if (Number.isInteger(socket)) return call('create', socket);
+  const [source, address] = [socket?.localAddress, socket?.remoteAddress]
+    .map((text) => (typeof text === 'string' ? text.replace(/^::ffff:(?=\d+\.)/i, '') : ''));
+  if (!isIP(source) || !isIP(address)) throw new TypeError('not a connected socket');
+  return call('create', { source, address, options: notifyPath, protocol: transports.tcp, port: socket.remotePort });
+}
+
+const scripts = new WeakMap(); // of scripted targets: the set of all of the same script
+
+/** Ends what is watched. */
+function close(target) {
+  addon.unwatch(target);
+  scripts.get(target)?.delete(target);
+}
+
+const scriptFields = [
+  'flags', 'reason', 'interface', 'destination', 'source', 'gateway', 'mtu', 'table', 'evidence', 'flow', 'nextHop',
+];
+
+/** The path of a script, as the addon takes it. */
+function rawFrom(path) {
+  checkOptions(path, ...scriptFields);
+  const { reason = 'none', interface: device = null, evidence = 'kernel', nextHop = 'unknown', ...others } = path;
+  const valueOf = (names, name) => {
+    if (!names.includes(name)) throw new TypeError(`unknown: ${name}`);
+    return names.indexOf(name);
+  };
+  for (const name of ['destination', 'source', 'gateway']) checkAddress(path[name]);
+  return {
+    flags: reason === 'none' ? Flags.reachable : 0,
+    ...others,
+    reason: valueOf(reasons, reason),
+    interfaceName: device?.name,
+    interfaceIndex: device && (device.index ?? 1),
+    interfaceType: device && valueOf(interfaceTypes, device.type ?? 'other'),
+    evidence: valueOf(evidences, evidence),
+    nextHop: valueOf(nextHops, nextHop),
+  };
+}
+
+/** See index.d.ts. */
+class Script {
+  #raw;
+  #targets = new Set();
+
+  constructor(path = {}) {
+    this.play(path);
+  }
+
+  play(path) {
+    this.#raw = rawFrom(path);
+    for (const target of this.#targets) call('play', target, this.#raw);
+  }
+
+  get watches() {
+    return this.#targets.size;
+  }
+
+  createTarget() {
+    const target = call('create');
+    call('play', target, this.#raw);
+    this.#targets.add(target);
+    scripts.set(target, this.#targets);
+    return target;
+  }
 }
 
 /** null: it is not known yet. */
@@ -275,7 +347,7 @@ class Changes {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    addon.unwatch(this.#target);
+    close(this.#target);
     this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#owesReason = this.#waiting.length === 0 && Boolean(this.#signal?.aborted);
     for (const { resolve, reject } of this.#waiting.splice(0)) {
@@ -312,15 +384,15 @@ class Watch extends Changes {
   }
 
   get path() {
-    return pathFrom(call('path', this.#target));
+    return lastPathOf(this.#target);
   }
 
   get addresses() {
     return call('addresses', this.#target);
   }
 
-  get description() {
-    return call('description', this.#target);
+  async describe() {
+    return call('describe', this.#target);
   }
 }
 
@@ -330,7 +402,12 @@ function watch(host, options) {
 
 const watchSocket = (socket, options) => new Watch(new SocketTarget(socket), options);
 
-const checkSocket = (socket) => pathFrom(call('path', createSocketTarget(socket)));
+/** The first value of a watch, which it closes. */
+async function firstOf(watched) {
+  for await (const value of watched) return value;
+}
+
+const checkSocket = async (socket) => firstOf(watchSocket(socket));
 
 /** The first path that meets the condition. If it does not come in time, the newest. */
 async function follow(host, { timeout, ...options }, condition) {
@@ -361,19 +438,12 @@ async function waitUntilReachable(host, { timeout = Infinity, ...options } = {})
   return path.isReachable ? path : null;
 }
 
-/** What must change while the host is reachable. */
-const wayOf = (path) => JSON.stringify([path.interface?.index, path.gateway, path.source]);
+const wakes = Object.freeze([null, 'time', 'reachable', 'path']);
 
-/** The sleep of a loop that tries again and again: see index.d.ts. */
+/** The sleep of a loop that tries again and again: see index.d.ts. The library decides what ends it. */
 class RetryTimer {
   #target;
   #jitter;
-  #minInterval;
-  #last = null; // the last path with which the host was reachable
-  #wasLost = false;
-  #wake = null; // a change that is worth an attempt, from #due on
-  #due = Infinity;
-  #notBefore = -Infinity;
   #sleeper = null; // the functions of the promise of sleep()
   #end = Infinity;
   #timeout;
@@ -385,57 +455,32 @@ class RetryTimer {
       if (!(value >= 0)) throw new RangeError(`not milliseconds: ${name} ${value}`);
     }
     this.#jitter = jitter;
-    this.#minInterval = minInterval;
     this.#target = createTarget(host, options);
-    call('watch', this.#target, () => this.#changed());
+    call('setRetry', this.#target, minInterval, this.#delay(), host == null || isIP(host) !== 0);
+    call('watch', this.#target, () => this.#wakeIfDue());
     call('keepAlive', this.#target, false); // the timer of sleep() does
-    // The first path comes later. A name is pending now, which says nothing.
-    this.#wasLost = (host == null || isIP(host) !== 0) && (call('flags', this.#target) & Flags.reachable) === 0;
   }
 
-  #changed() {
-    try {
-      this.#observe(lastPathOf(this.#target));
-      this.#wakeIfDue();
-    } catch (error) {
-      this.#settle('reject', error);
-    }
-  }
-
-  // The path of a pending name is the default path, and says nothing.
-  #observe(path) {
-    if (path === null || path.reason === 'namePending') return;
-    if (!path.isReachable) {
-      this.#wasLost = true;
-      this.#wake = null;
-      return;
-    }
-    let wake = null;
-    if (this.#wasLost) wake = 'reachable';
-    else if (this.#last !== null && wayOf(this.#last) !== wayOf(path)) wake = 'path';
-    if (wake !== null && this.#wake === null) {
-      this.#wake = wake;
-      this.#due = performance.now() + Math.random() * this.#jitter;
-    }
-    this.#wasLost = false;
-    this.#last = path;
+  #delay() {
+    return Math.random() * this.#jitter;
   }
 
   // Ends the sleep, or sets the timer to the next moment that can end it.
   #wakeIfDue() {
     if (this.#sleeper === null) return;
-    const now = performance.now();
-    const due = this.#wake === null ? Infinity : Math.max(this.#due, this.#notBefore);
-    if (now < due && now < this.#end) {
+    try {
+      const left = this.#end - performance.now();
+      const { wake, left: untilChange } = call('take', this.#target, left, this.#delay());
+      if (wake !== 0) {
+        this.#settle('resolve', wakes[wake]);
+        return;
+      }
       clearTimeout(this.#timeout);
-      const left = Math.ceil(Math.min(due, this.#end) - now); // a timer of Node may fire a part of a millisecond early
-      this.#timeout = setTimeout(() => this.#wakeIfDue(), Math.min(left, longestTimer));
-      return;
+      const delay = Math.ceil(Math.min(left, untilChange)); // a timer of Node may fire a part of a millisecond early
+      this.#timeout = setTimeout(() => this.#wakeIfDue(), Math.min(delay, longestTimer));
+    } catch (error) {
+      this.#settle('reject', error);
     }
-    const wake = due <= now ? this.#wake : 'time';
-    if (due <= now) this.#notBefore = now + this.#minInterval;
-    this.#wake = null;
-    this.#settle('resolve', wake);
   }
 
   #settle(how, value) {
@@ -467,7 +512,7 @@ class RetryTimer {
   close() {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    addon.unwatch(this.#target);
+    close(this.#target);
     this.#settle('reject', new Error('the timer is closed'));
   }
 
@@ -476,15 +521,15 @@ class RetryTimer {
   }
 }
 
-const createNetworkTarget = () => call('create', null, null, '0.0.0.0', null, 0, notifyNetwork, 0, 0, 0);
+const createNetworkTarget = () => call('create', { address: '0.0.0.0', options: notifyNetwork });
 
+/** null: it is not known yet. */
 function networkOf(target) {
   const raw = call('network', target);
-  return Object.freeze({
+  return raw === undefined ? null : Object.freeze({
+    ...raw,
     ipv4: defaultPathFrom(raw.ipv4),
     ipv6: defaultPathFrom(raw.ipv6),
-    ipv4LoopbackFlags: raw.ipv4LoopbackFlags,
-    ipv6LoopbackFlags: raw.ipv6LoopbackFlags,
     uplinks: Object.freeze(raw.uplinks.map(uplinkFrom)),
     uplinksAreComplete: raw.uplinksAreComplete !== 0,
     nameServers: Object.freeze(raw.nameServers),
@@ -492,8 +537,6 @@ function networkOf(target) {
     evidence: nameOf(evidences, raw.evidence),
   });
 }
-
-const network = () => networkOf(createNetworkTarget());
 
 /** See index.d.ts. */
 class NetworkWatch extends Changes {
@@ -513,7 +556,9 @@ class NetworkWatch extends Changes {
 
 const watchNetwork = (options) => new NetworkWatch(options);
 
+const network = async () => firstOf(watchNetwork());
+
 module.exports = {
-  Flags, Flow, NetworkWatch, RetryTimer, Watch, check, checkSocket, libraryVersion: addon.version, network,
+  Flags, Flow, NetworkWatch, RetryTimer, Script, Watch, check, checkSocket, libraryVersion: addon.version, network,
   waitUntilReachable, watch, watchNetwork, watchSocket,
 };

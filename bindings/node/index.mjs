@@ -2,7 +2,7 @@
 import reachability from './index.js';
 
 export const {
-  Flags, Flow, NetworkWatch, RetryTimer, Watch, check, checkSocket, libraryVersion, network, waitUntilReachable, watch,
-  watchNetwork, watchSocket,
+  Flags, Flow, NetworkWatch, RetryTimer, Script, Watch, check, checkSocket, libraryVersion, network, waitUntilReachable,
+  watch, watchNetwork, watchSocket,
 } = reachability;
 export default reachability;

@@ -2,75 +2,61 @@
 /*
  * The addon below index.js: targets, their paths, and a function that is called after a change.
  *
- * Each Node environment (the main thread, each worker) has one run loop. Who drives it, or reads a path, may wait for
- * the kernel, which can hold its RTNL lock for long. So a thread does both, from the first watch to the end of the
- * environment, and wakes the environment's libuv loop, where all functions are called. The environment stays alive
- * while a target is watched.
+ * What this file must never do: read a path on the thread of JavaScript. That can wait for the kernel, which can hold
+ * its RTNL lock for long, and the event loop would stand still. The library's thread reads after each change, and
+ * Node's thread pool reads the first path and a description. Each environment (the main thread, each worker) has one
+ * thread-safe function, which wakes its event loop. The environment stays alive while a target is watched.
  */
 #define NAPI_VERSION 8
 
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <node_api.h>
-#include <poll.h>
 #include <pthread.h>
 #include <reachability/reachability.h>
-#include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uv.h>
+#include <time.h>
 
-#define RETRY_AFTER 100 /* milliseconds, after the run loop could not be driven */
+#define NOT_READ  (-1)
+#define TEXT_SIZE 8192
 
-struct list {
-    struct handle *first, **end;
-};
-
-/* What an environment has. When it ends, its uv_async_t is closed before or after the objects of its targets. */
+/* What an environment has. */
 struct environment {
-    atomic_uint references; /* the uv_async_t's, the thread's, and those of targets */
+    atomic_uint references; /* its own, and those of targets */
     napi_env env;
-    SCRunLoopRef loop;
-    uv_async_t async;
-    int has_thread;
-    struct handle *fresh;   /* the thread's: read in this round. With references */
-    unsigned keeping_alive; /* targets that are scheduled, and whose watch is not unreferenced */
-    napi_async_cleanup_hook_handle cleanup;
+    napi_threadsafe_function queue; /* of targets whose function is to be called. With references */
+    unsigned keeping_alive;         /* targets that are watched, and whose watch is not unreferenced */
 
-    pthread_mutex_t lock; /* of what follows, and of the paths of handles */
-    int has_ended;
-    struct list unread; /* scheduled, and not read since. With references */
-    struct list news;   /* their functions are to be called. With references */
+    pthread_mutex_t lock; /* of what follows, and of the readings of targets; nobody waits for the kernel with it */
+    int has_ended;        /* there is no queue any more */
 };
 
-/* The path of a target as the thread has read it. */
+/* A path as it was read. */
 struct reading {
-    int status; /* what SCError() was; -1: not read yet */
+    int status; /* 0, what SCError() was, or NOT_READ */
     SCNetworkReachabilityPath path;
 };
 
 /* What the JavaScript object of a target has. */
 struct handle {
-    atomic_uint references; /* the object's, those of callbacks, and those in lists */
+    atomic_uint references; /* the object's, the callback's, that in the queue, those of the thread pool */
     struct environment *environment;
-    SCNetworkReachabilityRef target;
-    int has_path;     /* it is about a path, not the network */
-    napi_ref changed; /* the function, while the target is scheduled */
+    SCNetworkReachabilityRef target; /* NULL: a script's */
+    int has_path;                    /* it is about a path, not the network */
+    napi_ref changed;                /* the function, while the target is watched */
     int keeps_alive;
-    napi_async_context context;
 
-    struct reading fresh; /* the thread's */
-    int is_fresh;         /* it is in `fresh` of the environment */
-    struct handle *next_fresh;
-
-    struct reading last;   /* of the last round */
-    struct reading *first; /* NULL, or the first, which JavaScript has not taken: a RetryTimer compares with it */
-    int was_taken;         /* JavaScript has taken one */
-    int has_news;          /* it is in `news` */
-    int is_unread;         /* it is in `unread` */
-    struct handle *next_unread, *next_news;
+    /* With the lock: */
+    struct reading last;
+    int is_queued;
+    int has_retry;
+    SCNetworkReachabilityRetry retry; /* sees each path, also those that JavaScript is too late for */
+    uint64_t retry_delay;             /* nanoseconds, after the next change that ends a sleep */
 };
 
 /* ---- Errors ----------------------------------------------------------------------------------------------------- */
@@ -100,18 +86,16 @@ static void release_environment(struct environment *environment)
 {
     if (atomic_fetch_sub(&environment->references, 1) > 1)
         return;
-    SCRunLoopRelease(environment->loop);
     pthread_mutex_destroy(&environment->lock);
     free(environment);
 }
 
-/* The target and the JavaScript parts have gone before, in finalize_handle. */
 static void release_handle(struct handle *handle)
 {
     if (atomic_fetch_sub(&handle->references, 1) > 1)
         return;
+    SCNetworkReachabilityRelease(handle->target);
     release_environment(handle->environment);
-    free(handle->first);
     free(handle);
 }
 
@@ -126,153 +110,62 @@ static void release_info(const void *info)
     release_handle((struct handle *)(uintptr_t)info);
 }
 
-/* ---- The thread ------------------------------------------------------------------------------------------------- */
+/* ---- Readings, on any thread ------------------------------------------------------------------------------------ */
 
-static void add_news_locked(struct handle *handle)
+static uint64_t now(void)
 {
-    struct list *news = &handle->environment->news;
+    struct timespec time;
 
-    if (handle->has_news || handle->environment->has_ended)
-        return;
-    atomic_fetch_add(&handle->references, 1);
-    handle->has_news = 1;
-    handle->next_news = NULL;
-    *news->end = handle;
-    news->end = &handle->next_news;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-static void add_unread(struct handle *handle)
+/* May wait for the kernel. */
+static struct reading read_path(const struct handle *handle)
+{
+    struct reading reading = { .path = kSCNetworkReachabilityPathInitializer };
+
+    if (handle->has_path && !SCNetworkReachabilityGetLastPath(handle->target, &reading.path))
+        reading.status = SCError();
+    return reading;
+}
+
+static void keep_locked(struct handle *handle, const struct reading *reading)
+{
+    handle->last = *reading;
+    if (handle->has_retry && reading->status == 0)
+        SCNetworkReachabilityRetryObserve(&handle->retry, &reading->path, now(), handle->retry_delay);
+}
+
+/* Several readings before the function is called make one call. */
+static void publish(struct handle *handle, struct reading reading)
 {
     struct environment *environment = handle->environment;
 
     pthread_mutex_lock(&environment->lock);
-    handle->last.status = -1;
-    if (!handle->is_unread) {
-        SCNetworkReachabilityRetain(handle->target);
+    keep_locked(handle, &reading);
+    if (!handle->is_queued && !environment->has_ended &&
+        napi_call_threadsafe_function(environment->queue, handle, napi_tsfn_nonblocking) == napi_ok) {
+        handle->is_queued = 1;
         atomic_fetch_add(&handle->references, 1);
-        handle->is_unread = 1;
-        handle->next_unread = NULL;
-        *environment->unread.end = handle;
-        environment->unread.end = &handle->next_unread;
     }
     pthread_mutex_unlock(&environment->lock);
-    SCRunLoopWakeUp(environment->loop);
-}
-
-/* On the thread: it may wait for the kernel. */
-static void read_path(struct handle *handle, SCNetworkReachabilityRef target)
-{
-    handle->fresh = (struct reading){ .path = kSCNetworkReachabilityPathInitializer };
-    if (handle->has_path && !SCNetworkReachabilityGetLastPath(target, &handle->fresh.path))
-        handle->fresh.status = SCError();
-    if (handle->is_fresh)
-        return;
-    handle->is_fresh = 1;
-    atomic_fetch_add(&handle->references, 1);
-    handle->next_fresh = handle->environment->fresh;
-    handle->environment->fresh = handle;
-}
-
-/* What a round has read is visible at once, and wakes the libuv loop once. */
-static void publish_round(struct environment *environment)
-{
-    struct handle *fresh = environment->fresh, *next;
-
-    environment->fresh = NULL;
-    pthread_mutex_lock(&environment->lock);
-    for (next = fresh; next != NULL; next = next->next_fresh) {
-        next->is_fresh = 0;
-        if (next->last.status >= 0 && !next->was_taken && next->first == NULL &&
-            (next->first = malloc(sizeof *next->first)) != NULL)
-            *next->first = next->last;
-        next->last = next->fresh;
-        add_news_locked(next);
-    }
-    if (fresh != NULL && !environment->has_ended)
-        uv_async_send(&environment->async);
-    pthread_mutex_unlock(&environment->lock);
-    for (; fresh != NULL; fresh = next) {
-        next = fresh->next_fresh;
-        release_handle(fresh);
-    }
 }
 
 static void on_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    (void)flags;
-    read_path(info, target);
+    (void)target, (void)flags;
+    publish(info, read_path(info));
 }
 
-/* Returns whether the environment goes on. */
-static int read_unread(struct environment *environment)
+/* The callback is made here, on the library's thread. */
+static void perform_here(void *info, void (*work)(void *argument), void *argument)
 {
-    struct handle *handle, *next;
-    int has_ended, has_failed = 0;
-
-    pthread_mutex_lock(&environment->lock);
-    handle = environment->unread.first;
-    environment->unread.first = NULL;
-    environment->unread.end = &environment->unread.first;
-    has_ended = environment->has_ended;
-    pthread_mutex_unlock(&environment->lock);
-    if (handle != NULL && !has_ended)
-        SCRunLoopPerform(environment->loop, 0); /* Schedule has not read all that a path has */
-    for (; handle != NULL; handle = next) {
-        next = handle->next_unread;
-        pthread_mutex_lock(&environment->lock);
-        handle->is_unread = 0;
-        pthread_mutex_unlock(&environment->lock);
-        if (!has_ended)
-            read_path(handle, handle->target);
-        has_failed = has_failed || handle->fresh.status > 0;
-        SCNetworkReachabilityRelease(handle->target);
-        release_handle(handle);
-    }
-    if (has_failed && !has_ended) /* JavaScript asks again at once */
-        (void)poll(NULL, 0, RETRY_AFTER);
-    return !has_ended;
+    (void)info;
+    work(argument);
 }
 
-static void *drive(void *data)
-{
-    struct environment *environment = data;
-    int goes_on;
-
-    do {
-        if (SCRunLoopPerform(environment->loop, -1) < 0)
-            (void)poll(NULL, 0, RETRY_AFTER);
-        goes_on = read_unread(environment);
-        publish_round(environment);
-    } while (goes_on);
-    release_environment(environment);
-    return NULL;
-}
-
-/* Returns 0 or an errno. */
-static int start_thread(struct environment *environment)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    sigset_t all, before;
-    int error;
-
-    if (environment->has_thread)
-        return 0;
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    atomic_fetch_add(&environment->references, 1);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, &attributes, drive, environment);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    if (error != 0)
-        release_environment(environment);
-    environment->has_thread = error == 0;
-    return error;
-}
-
-/* ---- Functions, on the environment's own thread ----------------------------------------------------------------- */
+/* ---- On the environment's own thread ---------------------------------------------------------------------------- */
 
 static void call_function(const struct handle *handle)
 {
@@ -282,93 +175,131 @@ static void call_function(const struct handle *handle)
     if (handle->changed == NULL || napi_get_reference_value(env, handle->changed, &function) != napi_ok ||
         napi_get_global(env, &global) != napi_ok)
         return;
-    if (napi_make_callback(env, handle->context, global, function, 0, NULL, NULL) == napi_pending_exception &&
+    if (napi_call_function(env, global, function, 0, NULL, NULL) == napi_pending_exception &&
         napi_get_and_clear_last_exception(env, &error) == napi_ok)
         napi_fatal_exception(env, error);
 }
 
-/* NULL: there is none. */
-static struct handle *take_news(struct environment *environment)
+/* Without `env`, the environment ends. */
+static void on_queued(napi_env env, napi_value function, void *context, void *data)
 {
-    struct handle *handle;
+    struct handle *handle = data;
 
-    pthread_mutex_lock(&environment->lock);
-    handle = environment->news.first;
-    if (handle != NULL) {
-        handle->has_news = 0;
-        environment->news.first = handle->next_news;
-        if (handle->next_news == NULL)
-            environment->news.end = &environment->news.first;
-    }
-    pthread_mutex_unlock(&environment->lock);
-    return handle;
+    (void)function, (void)context;
+    pthread_mutex_lock(&handle->environment->lock);
+    handle->is_queued = 0;
+    pthread_mutex_unlock(&handle->environment->lock);
+    if (env != NULL)
+        call_function(handle);
+    release_handle(handle);
 }
 
-static void call_functions(uv_async_t *async)
-{
-    struct environment *environment = async->data;
-    struct handle *handle;
-    napi_handle_scope scope;
+/* What the thread pool does: it reads the first path or, with a promise, the description. */
+struct work {
+    napi_async_work work;
+    struct handle *handle; /* with a reference */
+    napi_deferred promise;
+    char text[]; /* of TEXT_SIZE, with a promise */
+};
 
-    while ((handle = take_news(environment)) != NULL) {
-        if (napi_open_handle_scope(environment->env, &scope) == napi_ok) {
-            call_function(handle);
-            napi_close_handle_scope(environment->env, scope);
-        }
-        release_handle(handle);
+static void execute(napi_env env, void *data)
+{
+    struct work *work = data;
+    struct handle *handle = work->handle;
+    struct reading reading;
+
+    (void)env;
+    if (work->promise != NULL) {
+        SCNetworkReachabilityGetDescription(handle->target, work->text, TEXT_SIZE);
+        return;
     }
+    reading = read_path(handle);
+    pthread_mutex_lock(&handle->environment->lock);
+    if (handle->last.status == NOT_READ) /* otherwise that is newer */
+        keep_locked(handle, &reading);
+    pthread_mutex_unlock(&handle->environment->lock);
+}
+
+static void complete(napi_env env, napi_status status, void *data)
+{
+    struct work *work = data;
+    napi_value text;
+
+    (void)status;
+    if (work->promise == NULL)
+        call_function(work->handle);
+    else if (napi_create_string_utf8(env, work->text, NAPI_AUTO_LENGTH, &text) == napi_ok)
+        napi_resolve_deferred(env, work->promise, text);
+    napi_delete_async_work(env, work->work);
+    release_handle(work->handle);
+    free(work);
+}
+
+/* Returns the promise of the description, or NULL. */
+static napi_value start_work(napi_env env, struct handle *handle, int has_promise)
+{
+    struct work *work = calloc(1, sizeof *work + (has_promise ? TEXT_SIZE : 0));
+    napi_value name, promise = NULL;
+
+    if (work == NULL || (has_promise && napi_create_promise(env, &work->promise, &promise) != napi_ok) ||
+        napi_create_string_utf8(env, "reachability", NAPI_AUTO_LENGTH, &name) != napi_ok ||
+        napi_create_async_work(env, NULL, name, execute, complete, work, &work->work) != napi_ok) {
+        free(work);
+        return napi_throw_error(env, NULL, "out of memory"), NULL;
+    }
+    work->handle = handle;
+    atomic_fetch_add(&handle->references, 1);
+    napi_queue_async_work(env, work->work);
+    return promise;
+}
+
+/* The newest reading of a watched target. Throws its error, and reads it anew. */
+static struct reading last_reading(napi_env env, struct handle *handle)
+{
+    struct reading reading;
+
+    pthread_mutex_lock(&handle->environment->lock);
+    reading = handle->last;
+    if (reading.status > 0)
+        handle->last.status = NOT_READ;
+    pthread_mutex_unlock(&handle->environment->lock);
+    if (reading.status > 0) {
+        start_work(env, handle, 0);
+        throw_status(env, "SCNetworkReachabilityGetLastPath", reading.status, "");
+    }
+    return reading;
 }
 
 /* ---- The begin and the end of an environment -------------------------------------------------------------------- */
 
-static void on_closed(uv_handle_t *async)
-{
-    struct environment *environment = async->data;
-    struct handle *handle;
-
-    while ((handle = take_news(environment)) != NULL)
-        release_handle(handle);
-    napi_remove_async_cleanup_hook(environment->cleanup);
-    release_environment(environment);
-}
-
-static void close_environment(napi_async_cleanup_hook_handle cleanup, void *data)
+/* Before Node closes the queue. */
+static void end_environment(void *data)
 {
     struct environment *environment = data;
 
-    (void)cleanup;
     pthread_mutex_lock(&environment->lock);
     environment->has_ended = 1;
     pthread_mutex_unlock(&environment->lock);
-    SCRunLoopWakeUp(environment->loop);
-    uv_close((uv_handle_t *)&environment->async, on_closed);
+    release_environment(environment);
 }
 
 static struct environment *make_environment(napi_env env)
 {
     struct environment *environment = calloc(1, sizeof *environment);
-    uv_loop_t *uv;
+    napi_value name;
 
-    if (environment == NULL)
-        return napi_throw_error(env, NULL, "out of memory"), NULL;
+    if (environment == NULL || napi_create_string_utf8(env, "reachability", NAPI_AUTO_LENGTH, &name) != napi_ok ||
+        napi_create_threadsafe_function(env, NULL, NULL, name, 0, 1, NULL, NULL, NULL, on_queued,
+                                        &environment->queue) != napi_ok ||
+        napi_unref_threadsafe_function(env, environment->queue) != napi_ok ||
+        napi_add_env_cleanup_hook(env, end_environment, environment) != napi_ok ||
+        napi_set_instance_data(env, environment, NULL, NULL) != napi_ok) {
+        free(environment);
+        return napi_throw_error(env, NULL, "no queue for the changes"), NULL;
+    }
     environment->env = env;
     environment->references = 1;
-    environment->unread.end = &environment->unread.first;
-    environment->news.end = &environment->news.first;
-    environment->loop = SCRunLoopCreate();
-    if (environment->loop == NULL) {
-        throw_sc_error(env, "SCRunLoopCreate");
-        return free(environment), NULL;
-    }
-    if (napi_get_uv_event_loop(env, &uv) != napi_ok || uv_async_init(uv, &environment->async, call_functions) != 0) {
-        SCRunLoopRelease(environment->loop);
-        napi_throw_error(env, NULL, "libuv has no uv_async_t for the run loop");
-        return free(environment), NULL;
-    }
     pthread_mutex_init(&environment->lock, NULL);
-    environment->async.data = environment;
-    uv_unref((uv_handle_t *)&environment->async);
-    napi_add_async_cleanup_hook(env, close_environment, environment, &environment->cleanup);
     return environment;
 }
 
@@ -376,47 +307,60 @@ static struct environment *make_environment(napi_env env)
 static void set_keeps_alive(struct handle *handle, int keeps_alive)
 {
     struct environment *environment = handle->environment;
-    uv_handle_t *async = (uv_handle_t *)&environment->async;
 
-    if (handle->changed == NULL || handle->keeps_alive == keeps_alive)
+    if (handle->changed == NULL || handle->keeps_alive == keeps_alive || environment->has_ended)
         return;
     handle->keeps_alive = keeps_alive;
     if (keeps_alive && environment->keeping_alive++ == 0)
-        uv_ref(async);
-    else if (!keeps_alive && --environment->keeping_alive == 0 && !environment->has_ended)
-        uv_unref(async);
+        napi_ref_threadsafe_function(environment->env, environment->queue);
+    else if (!keeps_alive && --environment->keeping_alive == 0)
+        napi_unref_threadsafe_function(environment->env, environment->queue);
 }
 
 static void unwatch_handle(struct handle *handle)
 {
-    struct environment *environment = handle->environment;
-
     if (handle->changed == NULL)
         return;
     set_keeps_alive(handle, 0);
-    SCNetworkReachabilityUnscheduleFromRunLoop(handle->target, environment->loop, kSCRunLoopDefaultMode);
-    SCNetworkReachabilitySetCallback(handle->target, NULL, NULL);
-    napi_delete_reference(environment->env, handle->changed);
-    napi_async_destroy(environment->env, handle->context);
+    if (handle->target != NULL) {
+        SCNetworkReachabilitySetScheduler(handle->target, NULL);
+        SCNetworkReachabilitySetCallback(handle->target, NULL, NULL);
+    }
+    napi_delete_reference(handle->environment->env, handle->changed);
     handle->changed = NULL;
 }
 
 /* The JavaScript object was collected, or its environment ends. */
 static void finalize_handle(napi_env env, void *data, void *hint)
 {
-    struct handle *handle = data;
-
     (void)env, (void)hint;
-    unwatch_handle(handle);
-    SCNetworkReachabilityRelease(handle->target);
-    release_handle(handle);
+    unwatch_handle(data);
+    release_handle(data);
 }
 
 /* ---- Arguments and results -------------------------------------------------------------------------------------- */
 
-/* The text of a string, which the caller frees. NULL: not a string, or out of memory. */
-static char *copy_string(napi_env env, napi_value value)
+static napi_value property_of(napi_env env, napi_value object, const char *name)
 {
+    napi_value value = NULL;
+
+    napi_get_named_property(env, object, name, &value);
+    return value;
+}
+
+/* 0: it is no number. */
+static uint32_t get_number(napi_env env, napi_value object, const char *name)
+{
+    uint32_t number = 0;
+
+    napi_get_value_uint32(env, property_of(env, object, name), &number);
+    return number;
+}
+
+/* The text of a property, which the caller frees. NULL: it is no string, or out of memory. */
+static char *get_string(napi_env env, napi_value object, const char *name)
+{
+    const napi_value value = property_of(env, object, name);
     size_t length;
     char *text;
 
@@ -426,21 +370,25 @@ static char *copy_string(napi_env env, napi_value value)
     return text;
 }
 
-/* Writes the address, or leaves AF_UNSPEC if `text` is NULL. */
-static int parse_address(const char *text, struct sockaddr_storage *ret_address)
+/* Returns whether the property is missing, or an address. index.js has seen that it is one, unless its zone does not
+ * exist. */
+static int get_address(napi_env env, napi_value object, const char *name, struct sockaddr_storage *ret_address)
 {
-    struct sockaddr_in *ipv4 = (struct sockaddr_in *)ret_address;
-    struct sockaddr_in6 *ipv6 = (struct sockaddr_in6 *)ret_address;
+    const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST };
+    char *text = get_string(env, object, name);
+    struct addrinfo *found = NULL;
+    int error = 0;
 
-    if (text == NULL)
-        return 1;
-    if (inet_pton(AF_INET, text, &ipv4->sin_addr) == 1)
-        return ret_address->ss_family = AF_INET, 1;
-    if (inet_pton(AF_INET6, text, &ipv6->sin6_addr) == 1)
-        return ret_address->ss_family = AF_INET6, 1;
-    return 0;
+    ret_address->ss_family = AF_UNSPEC;
+    if (text != NULL && (error = getaddrinfo(text, NULL, &hints, &found)) == 0) {
+        memcpy(ret_address, found->ai_addr, found->ai_addrlen);
+        freeaddrinfo(found);
+    }
+    free(text);
+    return error == 0;
 }
 
+/* The target of the first argument. */
 static struct handle *handle_of(napi_env env, napi_callback_info info, size_t count, napi_value *arguments)
 {
     void *handle;
@@ -451,11 +399,11 @@ static struct handle *handle_of(napi_env env, napi_callback_info info, size_t co
     return handle;
 }
 
-static void set_number(napi_env env, napi_value object, const char *name, uint32_t number)
+static void set_number(napi_env env, napi_value object, const char *name, double number)
 {
     napi_value value;
 
-    if (napi_create_uint32(env, number, &value) == napi_ok)
+    if (napi_create_double(env, number, &value) == napi_ok)
         napi_set_named_property(env, object, name, value);
 }
 
@@ -468,39 +416,62 @@ static void set_string(napi_env env, napi_value object, const char *name, const 
 }
 
 /* AF_UNSPEC: null. */
-static void set_address(napi_env env, napi_value object, const char *name, const struct sockaddr_storage *address)
+static napi_value address_value(napi_env env, const struct sockaddr_storage *address)
 {
     char text[INET6_ADDRSTRLEN];
     const void *bytes = address->ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
                                                       : &((const struct sockaddr_in6 *)address)->sin6_addr;
-    napi_value null;
+    napi_value value = NULL;
 
-    if (inet_ntop(address->ss_family, bytes, text, sizeof text) != NULL)
-        set_string(env, object, name, text);
-    else if (napi_get_null(env, &null) == napi_ok)
-        napi_set_named_property(env, object, name, null);
+    if (inet_ntop(address->ss_family, bytes, text, sizeof text) == NULL)
+        napi_get_null(env, &value);
+    else
+        napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &value);
+    return value;
 }
+
+static void set_address(napi_env env, napi_value object, const char *name, const struct sockaddr_storage *address)
+{
+    napi_set_named_property(env, object, name, address_value(env, address));
+}
+
+/* The numbers of a path, which have 4 bytes. */
+static const struct {
+    const char *name;
+    size_t offset;
+} numbers[] = {
+    { "flags", offsetof(SCNetworkReachabilityPath, flags) },
+    { "reason", offsetof(SCNetworkReachabilityPath, reason) },
+    { "interfaceIndex", offsetof(SCNetworkReachabilityPath, interfaceIndex) },
+    { "interfaceType", offsetof(SCNetworkReachabilityPath, interfaceType) },
+    { "mtu", offsetof(SCNetworkReachabilityPath, mtu) },
+    { "table", offsetof(SCNetworkReachabilityPath, table) },
+    { "evidence", offsetof(SCNetworkReachabilityPath, evidence) },
+    { "flow", offsetof(SCNetworkReachabilityPath, flow) },
+    { "nextHop", offsetof(SCNetworkReachabilityPath, nextHop) },
+};
+#define NUMBER_COUNT (sizeof numbers / sizeof *numbers)
 
 static napi_value path_object(napi_env env, const SCNetworkReachabilityPath *path)
 {
     napi_value object;
     char text[256];
+    uint32_t number;
 
     if (napi_create_object(env, &object) != napi_ok)
         return NULL;
+    for (size_t i = 0; i < NUMBER_COUNT; i++) {
+        memcpy(&number, (const char *)path + numbers[i].offset, sizeof number);
+        set_number(env, object, numbers[i].name, number);
+    }
+    set_number(env, object, "isReachable", SCNetworkReachabilityPathIsReachable(path));
+    set_number(env, object, "isViable", SCNetworkReachabilityPathIsViable(path));
+    SCNetworkReachabilityPathGetString(path, text, sizeof text);
+    set_string(env, object, "text", text);
     SCNetworkReachabilityFlagsGetString(path->flags, text, sizeof text);
-    set_number(env, object, "flags", path->flags);
     set_string(env, object, "flagsText", text);
-    set_number(env, object, "reason", path->reason);
     set_string(env, object, "reasonText", SCNetworkReachabilityReasonString(path->reason));
     set_string(env, object, "interfaceName", path->interfaceName);
-    set_number(env, object, "interfaceIndex", path->interfaceIndex);
-    set_number(env, object, "interfaceType", path->interfaceType);
-    set_number(env, object, "mtu", path->mtu);
-    set_number(env, object, "table", path->table);
-    set_number(env, object, "evidence", path->evidence);
-    set_number(env, object, "flow", path->flow);
-    set_number(env, object, "nextHop", path->nextHop);
     set_address(env, object, "destination", &path->destination);
     set_address(env, object, "source", &path->source);
     set_address(env, object, "gateway", &path->gateway);
@@ -509,120 +480,114 @@ static napi_value path_object(napi_env env, const SCNetworkReachabilityPath *pat
 
 /* ---- The functions for index.js --------------------------------------------------------------------------------- */
 
-/* Takes what a Create call has returned, and the handle without a target. Throws if it has failed. */
-static napi_value make_external(napi_env env, struct handle *handle, SCNetworkReachabilityRef target, const char *call)
+/* Takes what a Create call has returned. Throws if that is NULL, unless it is a script's: `call` is NULL. */
+static napi_value make_external(napi_env env, SCNetworkReachabilityRef target, int has_path, const char *call)
 {
+    struct handle *handle = calloc(1, sizeof *handle);
     napi_value result = NULL;
 
-    handle->references = 1;
-    handle->last.status = -1;
-    handle->target = target;
-    if (target == NULL) {
+    if (target == NULL && call != NULL) {
         throw_sc_error(env, call);
-        free(handle);
-        return NULL;
+        return free(handle), NULL;
     }
+    if (handle == NULL || napi_get_instance_data(env, (void **)&handle->environment) != napi_ok) {
+        SCNetworkReachabilityRelease(target);
+        return free(handle), napi_throw_error(env, NULL, "out of memory"), NULL;
+    }
+    handle->references = 1;
+    handle->last.status = NOT_READ;
+    handle->has_path = has_path;
+    handle->target = target;
     atomic_fetch_add(&handle->environment->references, 1);
     if (napi_create_external(env, handle, finalize_handle, NULL, &result) != napi_ok)
         finalize_handle(env, handle, NULL);
     return result;
 }
 
-static void read_flow(napi_env env, const napi_value *arguments, SCNetworkReachabilityOptions *options)
-{
-    uint32_t protocol = 0, traffic_class = 0, port = 0;
-
-    napi_get_value_uint32(env, arguments[0], &protocol);
-    napi_get_value_uint32(env, arguments[1], &traffic_class);
-    napi_get_value_uint32(env, arguments[2], &port);
-    options->protocol = (uint8_t)protocol;
-    options->trafficClass = (uint8_t)traffic_class;
-    options->remotePort = (uint16_t)port;
-}
-
-/* An address has its port in itself, at the same place for both families. */
-static void move_port(SCNetworkReachabilityOptions *options, struct sockaddr_storage *remote)
-{
-    if (options->nodename != NULL)
-        return;
-    ((struct sockaddr_in *)remote)->sin_port = htons(options->remotePort);
-    options->remotePort = 0;
-}
-
-/* create(name or null, source or null, address or null, interface or null, mark, options, protocol, class, port): a
- * target. */
+/* create({ name, source, address, interface, mark, options, protocol, trafficClass, port }): a target.
+ * create(descriptor): that of a connected socket. create(): a scripted one, which gets its paths from play(). */
 static napi_value create(napi_env env, napi_callback_info info)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
-    struct sockaddr_storage source = { .ss_family = AF_UNSPEC }, remote = { .ss_family = AF_UNSPEC };
-    struct handle *handle = calloc(1, sizeof *handle);
-    napi_value arguments[9], result = NULL;
-    size_t count = 9;
-    char *texts[4] = { NULL };
+    struct sockaddr_storage source, remote;
+    napi_value arguments[1], result = NULL;
+    char *name, *interface;
+    size_t count = 1;
+    int32_t descriptor;
 
     napi_get_cb_info(env, info, &count, arguments, NULL, NULL);
-    for (size_t i = 0; i < 4; i++)
-        texts[i] = copy_string(env, arguments[i]);
-    napi_get_value_uint32(env, arguments[4], &options.routingMark);
-    napi_get_value_uint32(env, arguments[5], &options.options);
-    read_flow(env, &arguments[6], &options);
-    options.nodename = texts[0];
-    options.interfaceName = texts[3];
-    if (handle == NULL || napi_get_instance_data(env, (void **)&handle->environment) != napi_ok ||
-        !parse_address(texts[1], &source) || !parse_address(texts[2], &remote)) {
-        napi_throw_type_error(env, NULL, "not an address");
-        free(handle);
-    } else {
-        options.localAddress = source.ss_family != AF_UNSPEC ? (struct sockaddr *)&source : NULL;
-        options.remoteAddress = remote.ss_family != AF_UNSPEC ? (struct sockaddr *)&remote : NULL;
-        move_port(&options, &remote);
-        handle->has_path = (options.options & kSCNetworkReachabilityOptionNotifyNetwork) == 0;
-        result = make_external(env, handle, SCNetworkReachabilityCreateWithOptions(NULL, &options),
-                               "SCNetworkReachabilityCreateWithOptions");
+    if (count == 0)
+        return make_external(env, NULL, 1, NULL);
+    if (napi_get_value_int32(env, arguments[0], &descriptor) == napi_ok)
+        return make_external(env, SCNetworkReachabilityCreateWithSocket(NULL, descriptor), 1,
+                             "SCNetworkReachabilityCreateWithSocket");
+    if (!get_address(env, arguments[0], "source", &source) || !get_address(env, arguments[0], "address", &remote))
+        return napi_throw_type_error(env, NULL, "not an address"), NULL;
+    options.nodename = name = get_string(env, arguments[0], "name");
+    options.interfaceName = interface = get_string(env, arguments[0], "interface");
+    options.localAddress = source.ss_family != AF_UNSPEC ? (struct sockaddr *)&source : NULL;
+    options.remoteAddress = remote.ss_family != AF_UNSPEC ? (struct sockaddr *)&remote : NULL;
+    options.routingMark = get_number(env, arguments[0], "mark");
+    options.options = get_number(env, arguments[0], "options");
+    options.protocol = (uint8_t)get_number(env, arguments[0], "protocol");
+    options.trafficClass = (uint8_t)get_number(env, arguments[0], "trafficClass");
+    options.remotePort = (uint16_t)get_number(env, arguments[0], "port");
+    if (name == NULL) { /* an address has its port in itself, at the same place for both families */
+        ((struct sockaddr_in *)&remote)->sin_port = htons(options.remotePort);
+        options.remotePort = 0;
     }
-    for (size_t i = 0; i < 4; i++)
-        free(texts[i]);
+    result = make_external(env, SCNetworkReachabilityCreateWithOptions(NULL, &options),
+                           (options.options & kSCNetworkReachabilityOptionNotifyNetwork) == 0,
+                           "SCNetworkReachabilityCreateWithOptions");
+    free(name);
+    free(interface);
     return result;
 }
 
-/* createWithSocket(descriptor): a target. */
-static napi_value create_with_socket(napi_env env, napi_callback_info info)
+/* play(target, path): the next path of a scripted target. */
+static napi_value play(napi_env env, napi_callback_info info)
 {
-    struct handle *handle = calloc(1, sizeof *handle);
-    napi_value arguments[1];
-    size_t count = 1;
-    int32_t descriptor = -1;
+    struct reading reading = { .path = kSCNetworkReachabilityPathInitializer };
+    SCNetworkReachabilityPath *path = &reading.path;
+    napi_value arguments[2];
+    struct handle *handle = handle_of(env, info, 2, arguments);
+    uint32_t number;
+    char *name;
 
-    napi_get_cb_info(env, info, &count, arguments, NULL, NULL);
-    napi_get_value_int32(env, arguments[0], &descriptor);
-    if (handle == NULL || napi_get_instance_data(env, (void **)&handle->environment) != napi_ok)
-        return free(handle), napi_throw_error(env, NULL, "out of memory"), NULL;
-    handle->has_path = 1;
-    return make_external(env, handle, SCNetworkReachabilityCreateWithSocket(NULL, descriptor),
-                         "SCNetworkReachabilityCreateWithSocket");
+    if (handle == NULL)
+        return NULL;
+    if (!get_address(env, arguments[1], "destination", &path->destination) ||
+        !get_address(env, arguments[1], "source", &path->source) ||
+        !get_address(env, arguments[1], "gateway", &path->gateway))
+        return napi_throw_type_error(env, NULL, "not an address"), NULL;
+    for (size_t i = 0; i < NUMBER_COUNT; i++) {
+        number = get_number(env, arguments[1], numbers[i].name);
+        memcpy((char *)path + numbers[i].offset, &number, sizeof number);
+    }
+    if ((name = get_string(env, arguments[1], "interfaceName")) != NULL)
+        snprintf(path->interfaceName, sizeof path->interfaceName, "%s", name);
+    free(name);
+    publish(handle, reading);
+    return NULL;
 }
 
 /* watch(target, function): calls the function as soon as lastPath has the first path, and after each change. */
 static napi_value watch(napi_env env, napi_callback_info info)
 {
-    napi_value arguments[2], name;
+    const SCNetworkReachabilityScheduler scheduler = { 0, NULL, NULL, NULL, perform_here };
+    napi_value arguments[2];
     struct handle *handle = handle_of(env, info, 2, arguments);
     SCNetworkReachabilityContext context = { 0, handle, retain_info, release_info, NULL };
-    int error;
 
     if (handle == NULL || handle->changed != NULL)
         return NULL;
-    error = start_thread(handle->environment);
-    if (error != 0)
-        return throw_status(env, "pthread_create", error, "");
-    if (!SCNetworkReachabilitySetCallback(handle->target, on_change, &context) ||
-        !SCNetworkReachabilityScheduleWithRunLoop(handle->target, handle->environment->loop, kSCRunLoopDefaultMode))
-        return throw_sc_error(env, "SCNetworkReachabilityScheduleWithRunLoop");
+    if (handle->target != NULL && (!SCNetworkReachabilitySetCallback(handle->target, on_change, &context) ||
+                                   !SCNetworkReachabilitySetScheduler(handle->target, &scheduler)))
+        return throw_sc_error(env, "SCNetworkReachabilitySetScheduler");
     napi_create_reference(env, arguments[1], 1, &handle->changed);
-    napi_create_string_utf8(env, "reachability", NAPI_AUTO_LENGTH, &name);
-    napi_async_init(env, NULL, name, &handle->context);
     set_keeps_alive(handle, 1);
-    add_unread(handle);
+    if (handle->target != NULL && handle->has_path)
+        start_work(env, handle, 0); /* a network has a first callback, which completes it */
     return NULL;
 }
 
@@ -637,36 +602,7 @@ static napi_value unwatch(napi_env env, napi_callback_info info)
     return NULL;
 }
 
-static struct reading last_reading(struct handle *handle)
-{
-    struct reading reading;
-
-    pthread_mutex_lock(&handle->environment->lock);
-    reading = handle->last;
-    pthread_mutex_unlock(&handle->environment->lock);
-    return reading;
-}
-
-/* path(target): the path now, by a query. Of a watched target, the path as it was read last, without a wait. */
-static napi_value path(napi_env env, napi_callback_info info)
-{
-    struct reading reading;
-    napi_value arguments[1];
-    struct handle *handle = handle_of(env, info, 1, arguments);
-
-    if (handle == NULL)
-        return NULL;
-    reading = last_reading(handle);
-    if (handle->changed != NULL && reading.status == 0)
-        return path_object(env, &reading.path);
-    reading.path = (SCNetworkReachabilityPath)kSCNetworkReachabilityPathInitializer;
-    if (!SCNetworkReachabilityGetPath(handle->target, &reading.path))
-        return throw_sc_error(env, "SCNetworkReachabilityGetPath");
-    return path_object(env, &reading.path);
-}
-
-/* lastPath(target): the path of a watched target as it was read first, then as it was read last. undefined: it was
- * not read yet. */
+/* lastPath(target): the newest path of a watched target. undefined: none was read yet. */
 static napi_value last_path(napi_env env, napi_callback_info info)
 {
     struct reading reading;
@@ -675,52 +611,73 @@ static napi_value last_path(napi_env env, napi_callback_info info)
 
     if (handle == NULL)
         return NULL;
-    pthread_mutex_lock(&handle->environment->lock);
-    reading = handle->last;
-    if (handle->first != NULL) {
-        reading = *handle->first;
-        free(handle->first);
-        handle->first = NULL;
-        add_news_locked(handle);
-        uv_async_send(&handle->environment->async);
-    }
-    handle->was_taken = reading.status >= 0;
-    pthread_mutex_unlock(&handle->environment->lock);
-    if (reading.status == 0)
-        return path_object(env, &reading.path);
-    if (reading.status < 0)
-        return NULL;
-    add_unread(handle);
-    return throw_status(env, "SCNetworkReachabilityGetLastPath", reading.status, "");
+    reading = last_reading(env, handle);
+    return reading.status == 0 ? path_object(env, &reading.path) : NULL;
 }
 
-/* flags(target): those of the latest evaluation of a watched target. */
-static napi_value flags(napi_env env, napi_callback_info info)
+static uint64_t nanoseconds(napi_env env, napi_value milliseconds)
 {
-    SCNetworkReachabilityFlags result;
-    napi_value arguments[1], number;
-    const struct handle *handle = handle_of(env, info, 1, arguments);
+    double number = 0;
+
+    napi_get_value_double(env, milliseconds, &number);
+    return number < 1e12 ? (uint64_t)(number > 0 ? number * 1e6 : 0) : (uint64_t)1e18;
+}
+
+/* setRetry(target, interval, delay, isAddress): before watch. From now on, take() is possible. An address that is not
+ * reachable now counts. A name does not: until it is resolved, its flags are those of the default path. */
+static napi_value set_retry(napi_env env, napi_callback_info info)
+{
+    const SCNetworkReachabilityPath unreachable = kSCNetworkReachabilityPathInitializer;
+    SCNetworkReachabilityFlags flags = kSCNetworkReachabilityFlagsReachable;
+    bool is_address = false;
+    napi_value arguments[4];
+    struct handle *handle = handle_of(env, info, 4, arguments);
 
     if (handle == NULL)
         return NULL;
-    if (!SCNetworkReachabilityGetFlags(handle->target, &result))
+    napi_get_value_bool(env, arguments[3], &is_address);
+    if (is_address && !SCNetworkReachabilityGetFlags(handle->target, &flags))
         return throw_sc_error(env, "SCNetworkReachabilityGetFlags");
-    return napi_create_uint32(env, result, &number) == napi_ok ? number : NULL;
+    handle->has_retry = 1;
+    handle->retry_delay = nanoseconds(env, arguments[2]);
+    SCNetworkReachabilityRetryInit(&handle->retry, nanoseconds(env, arguments[1]));
+    if (handle->last.status == 0) /* a script's */
+        SCNetworkReachabilityRetryObserve(&handle->retry, &handle->last.path, now(), 0);
+    else if ((flags & kSCNetworkReachabilityFlagsReachable) == 0)
+        SCNetworkReachabilityRetryObserve(&handle->retry, &unreachable, now(), 0);
+    return NULL;
+}
+
+/* take(target, milliseconds, delay): ends a sleep of which so many milliseconds are left, if it is due. Returns why, or
+ * 0, and the milliseconds until a change can end it. `delay` is that of the next change. */
+static napi_value take(napi_env env, napi_callback_info info)
+{
+    napi_value arguments[3], object = NULL;
+    struct handle *handle = handle_of(env, info, 3, arguments);
+    uint64_t moment, due;
+    unsigned wake;
+
+    if (handle == NULL || last_reading(env, handle).status > 0 || napi_create_object(env, &object) != napi_ok)
+        return NULL;
+    pthread_mutex_lock(&handle->environment->lock);
+    moment = now();
+    wake = SCNetworkReachabilityRetryTake(&handle->retry, moment, moment + nanoseconds(env, arguments[1]));
+    due = SCNetworkReachabilityRetryGetDue(&handle->retry);
+    handle->retry_delay = nanoseconds(env, arguments[2]);
+    pthread_mutex_unlock(&handle->environment->lock);
+    set_number(env, object, "wake", wake);
+    set_number(env, object, "left", ((double)due - (double)moment) / 1e6);
+    return object;
 }
 
 static napi_value array_of_addresses(napi_env env, const struct sockaddr_storage *addresses, size_t count)
 {
-    napi_value array, object, text;
+    napi_value array;
 
     if (napi_create_array_with_length(env, count, &array) != napi_ok)
         return NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (napi_create_object(env, &object) != napi_ok)
-            return NULL;
-        set_address(env, object, "text", &addresses[i]);
-        if (napi_get_named_property(env, object, "text", &text) == napi_ok)
-            napi_set_element(env, array, (uint32_t)i, text);
-    }
+    for (size_t i = 0; i < count; i++)
+        napi_set_element(env, array, (uint32_t)i, address_value(env, &addresses[i]));
     return array;
 }
 
@@ -745,17 +702,13 @@ static napi_value addresses(napi_env env, napi_callback_info info)
     return result;
 }
 
-/* description(target): a text for people and logs. */
-static napi_value description(napi_env env, napi_callback_info info)
+/* describe(target): the promise of a text for people and logs. */
+static napi_value describe(napi_env env, napi_callback_info info)
 {
-    char text[8192];
-    napi_value arguments[1], result;
-    const struct handle *handle = handle_of(env, info, 1, arguments);
+    napi_value arguments[1];
+    struct handle *handle = handle_of(env, info, 1, arguments);
 
-    if (handle == NULL)
-        return NULL;
-    SCNetworkReachabilityGetDescription(handle->target, text, sizeof text);
-    return napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &result) == napi_ok ? result : NULL;
+    return handle == NULL ? NULL : start_work(env, handle, 1);
 }
 
 static void set_default_path(napi_env env, napi_value object, const char *name,
@@ -816,16 +769,17 @@ static napi_value network_object(napi_env env, const SCNetworkReachabilityNetwor
     return object;
 }
 
-/* network(target): all default paths, of a target with the option NotifyNetwork. */
+/* network(target): all default paths, of a watched target, without a wait. undefined: the first callback has not come,
+ * which completes them; or it is not watched any more. */
 static napi_value network(napi_env env, napi_callback_info info)
 {
     SCNetworkReachabilityNetwork result = kSCNetworkReachabilityNetworkInitializer;
     SCNetworkReachabilityUplink *uplinks = NULL, *larger;
     uint32_t capacity = 0;
     napi_value arguments[1], object;
-    const struct handle *handle = handle_of(env, info, 1, arguments);
+    struct handle *handle = handle_of(env, info, 1, arguments);
 
-    if (handle == NULL)
+    if (handle == NULL || handle->changed == NULL || last_reading(env, handle).status != 0)
         return NULL;
     for (;;) {
         if (!SCNetworkReachabilityGetNetwork(handle->target, &result, uplinks, sizeof *uplinks, capacity))
@@ -856,23 +810,21 @@ static napi_value keep_alive(napi_env env, napi_callback_info info)
 
 NAPI_MODULE_INIT(/* env, exports */)
 {
-    struct environment *environment = make_environment(env);
-
     const napi_property_descriptor functions[] = {
         { "create", NULL, create, NULL, NULL, NULL, napi_enumerable, NULL },
-        { "createWithSocket", NULL, create_with_socket, NULL, NULL, NULL, napi_enumerable, NULL },
+        { "play", NULL, play, NULL, NULL, NULL, napi_enumerable, NULL },
         { "watch", NULL, watch, NULL, NULL, NULL, napi_enumerable, NULL },
         { "unwatch", NULL, unwatch, NULL, NULL, NULL, napi_enumerable, NULL },
-        { "path", NULL, path, NULL, NULL, NULL, napi_enumerable, NULL },
         { "lastPath", NULL, last_path, NULL, NULL, NULL, napi_enumerable, NULL },
-        { "flags", NULL, flags, NULL, NULL, NULL, napi_enumerable, NULL },
+        { "setRetry", NULL, set_retry, NULL, NULL, NULL, napi_enumerable, NULL },
+        { "take", NULL, take, NULL, NULL, NULL, napi_enumerable, NULL },
         { "addresses", NULL, addresses, NULL, NULL, NULL, napi_enumerable, NULL },
-        { "description", NULL, description, NULL, NULL, NULL, napi_enumerable, NULL },
+        { "describe", NULL, describe, NULL, NULL, NULL, napi_enumerable, NULL },
         { "network", NULL, network, NULL, NULL, NULL, napi_enumerable, NULL },
         { "keepAlive", NULL, keep_alive, NULL, NULL, NULL, napi_enumerable, NULL },
     };
 
-    if (environment == NULL || napi_set_instance_data(env, environment, NULL, NULL) != napi_ok)
+    if (make_environment(env) == NULL)
         return NULL;
     napi_define_properties(env, exports, sizeof functions / sizeof *functions, functions);
     set_string(env, exports, "version", SCNetworkReachabilityGetVersion());

@@ -60,7 +60,7 @@ test('connection behind a better route is not viable', async () => {
   const foreign = await next(paths);
   assert.equal(foreign.flow, Flow.betterPath | Flow.sourceForeign);
   assert.deepEqual([foreign.isReachable, foreign.isViable, foreign.interface.name], [true, false, 'e1']);
-  assert.equal(checkSocket(socket).isViable, false);
+  assert.equal((await checkSocket(socket)).isViable, false);
   ip('route del 192.0.2.0/24');
   assert.equal((await next(paths)).isViable, true);
   paths.close();
@@ -69,7 +69,7 @@ test('connection behind a better route is not viable', async () => {
 
 test('connection without its source is not viable', async () => {
   const socket = await connect();
-  const paths = watchSocket(socket._handle.fd, { signal: new AbortController().signal });
+  const paths = watchSocket(socket, { signal: new AbortController().signal });
   assert.equal((await next(paths)).isViable, true);
   ip('addr del 10.0.0.2/24 dev e0');
   const path = await next(paths);
@@ -81,12 +81,41 @@ test('connection without its source is not viable', async () => {
   paths.close();
 });
 
-test('socket that is not connected is refused', () => {
+// The loopback network has routes for both families, and Node has the address of IPv4 as one of IPv6 here.
+test('server that listens for both families has a viable connection', async () => {
+  const server = net.createServer().listen(0, '::');
+  await once(server, 'listening');
+  const client = net.connect(server.address().port, '127.0.0.1');
+  const [socket] = await once(server, 'connection');
+  assert.equal(socket.remoteAddress, '::ffff:127.0.0.1');
+  const path = await checkSocket(socket);
+  assert.deepEqual([path.isViable, path.destination, path.source], [true, '127.0.0.1', '127.0.0.1']);
+  socket.destroy();
+  client.destroy();
+  server.close();
+});
+
+test('only what Node documents of a socket is used', async () => {
+  ip('rule add ipproto tcp dport 4500 prohibit');
+  const path = await checkSocket({ localAddress: '10.0.0.2', remoteAddress: '192.0.2.1', remotePort: 4500 });
+  ip('rule del ipproto tcp dport 4500 prohibit');
+  assert.equal(path.reason, 'routeProhibited');
+});
+
+test('descriptor of a connected socket is watched', async () => {
+  const socket = await connect();
+  const paths = fs.readdirSync('/proc/self/fd').map((fd) => checkSocket(Number(fd)).catch(() => null));
+  const [path] = (await Promise.all(paths)).filter((found) => found?.destination === '192.0.2.1');
+  assert.deepEqual([path.isViable, path.source], [true, '10.0.0.2']);
+  socket.destroy();
+});
+
+test('socket that is not connected is refused', async () => {
   for (const socket of [new net.Socket(), {}, null, undefined, '5', 1.5]) {
     assert.throws(() => watchSocket(socket), TypeError);
-    assert.throws(() => checkSocket(socket), TypeError);
+    await assert.rejects(checkSocket(socket), TypeError);
   }
-  assert.throws(() => checkSocket(-1), { code: 'EBADF' });
+  await assert.rejects(checkSocket(-1), { code: 'EBADF' });
   const file = fs.openSync('/dev/null');
   assert.throws(() => watchSocket(file), { code: 'ENOTSOCK' });
   fs.closeSync(file);

@@ -28,7 +28,7 @@ function run(name, program) {
   const script = `
     const fs = require('node:fs');
     const { execFileSync } = require('node:child_process');
-    const { check, watch } = require(${JSON.stringify(require.resolve('..'))});
+    const { check, checkSocket, network, watch, watchNetwork } = require(${JSON.stringify(require.resolve('..'))});
     const fifo = process.env.HOLD;
     const ip = (command) => execFileSync('ip', command.split(' '));
     const hold = () => execFileSync('mkfifo', [fifo]);
@@ -74,4 +74,21 @@ test('event loop runs while a check waits for the kernel', () => {
     free();
     console.log((await promise).reason);`);
   assert.equal(output, 'noRoute\n');
+});
+
+test('event loop runs while a program asks for all that there is', () => {
+  const output = run('properties', `
+    const paths = watch('192.0.2.1');
+    const networks = watchNetwork();
+    await Promise.all([paths.next(), networks.next()]);
+    hold();
+    console.log(paths.path.reason, paths.addresses.length, networks.network.uplinks.length);
+    const socket = { localAddress: '10.0.0.2', remoteAddress: '192.0.2.1', remotePort: 80 };
+    const promises = [paths.describe(), network(), checkSocket(socket)];
+    await untilACallWaits();
+    free();
+    console.log((await Promise.all(promises)).length);
+    paths.close();
+    networks.close();`);
+  assert.equal(output, 'noRoute 1 0\n3\n');
 });

@@ -144,7 +144,7 @@ test('timeout of any length is possible', async () => {
   assert.deepEqual(warnings, []);
 });
 
-test('all watches share one run loop', async () => {
+test('all watches share the library\'s descriptors', async () => {
   const count = () => fs.readdirSync('/proc/self/fd').length;
   const first = watch('192.0.2.1');
   await first.next();
@@ -193,9 +193,9 @@ test('bad options are refused', async () => {
   await assert.rejects(waitUntilReachable('192.0.2.1', { retries: 1 }), /unknown option: retries/);
 });
 
-test('pending name has the text Pending', async () => {
+test('pending name has the text pending', async () => {
   const path = await check('name.invalid', { timeout: 0 }); // packets leave, and no name server is there
-  assert.deepEqual([path.reason, path.flagsText, path.isReachable], ['namePending', 'Pending', false]);
+  assert.deepEqual([path.reason, `${path}`, path.isReachable], ['namePending', 'pending', false]);
   assert.equal(path.flags & Flags.reachable, Flags.reachable);
 });
 
@@ -210,28 +210,46 @@ test('wait ends when the host becomes reachable, or after the timeout', async ()
   await assert.rejects(waitUntilReachable('192.0.2.1', { signal: AbortSignal.timeout(1) }), { name: 'TimeoutError' });
 });
 
-test('network has the uplinks', () => {
-  const now = network();
+test('path has the text of the library', async () => {
+  assert.equal(`${await check('192.0.2.1')}`, 'reachable dev e0 via 10.0.0.1 src 10.0.0.2');
+  toggle('del');
+  assert.equal(`${await check('192.0.2.1')}`, 'not reachable: no route');
+});
+
+test('family restricts the default path and names', async () => {
+  const reason = async (host, options) => (await check(host, options)).reason;
+  assert.deepEqual([await reason(null, { family: 4 }), await reason(null, { family: 6 })], ['none', 'noRoute']);
+  for (const family of [4, 6]) {
+    const name = watch('localhost', { family });
+    for await (const path of name) if (path.reason !== 'namePending') break;
+    assert.deepEqual(name.addresses, [{ 4: '127.0.0.1', 6: '::1' }[family]]);
+  }
+  await assert.rejects(check('192.0.2.1', { family: 6 }), { errno: 1002 });
+  for (const family of [5, '4', null]) assert.throws(() => watch(null, { family }), TypeError);
+});
+
+test('network has the uplinks', async () => {
+  const now = await network();
   assert.equal(now.ipv4.isReachable, true);
   assert.equal(now.ipv6.reason, 'noRoute');
   assert.deepEqual(now.uplinks.map((uplink) => [uplink.interface.name, uplink.ipv4.gateway, uplink.ipv4UnderlayTypes]),
     [['e0', '10.0.0.1', []]]);
   assert.equal(now.uplinksAreComplete, true);
   toggle('del');
-  assert.deepEqual(network().uplinks, []);
+  assert.deepEqual((await network()).uplinks, []);
 });
 
 test('iteration over the network gets the current one and each change', async () => {
   for (const command of ['link add e1 type ifb', 'addr add 10.0.1.2/24 dev e1', 'link set e1 up']) ip(command);
   const networks = watchNetwork();
-  // Before the first callback of the library, the uplinks may not be complete.
   const nextWithUplinks = async (count) => {
     for (;;) {
       const { value } = await networks.next();
-      if (value.uplinksAreComplete && value.uplinks.length === count) return value;
+      if (value.uplinks.length === count) return value;
     }
   };
-  const one = await nextWithUplinks(1);
+  const one = (await networks.next()).value;
+  assert.deepEqual([one.uplinksAreComplete, one.uplinks.length], [true, 1]);
   assert.deepEqual([one.uplinks[0].interface.name, one.uplinks[0].ipv4.gateway], ['e0', '10.0.0.1']);
   assert.ok(one.ipv4LoopbackFlags & Flags.reachable);
   ip('route add default via 10.0.1.1 metric 10');
@@ -249,11 +267,13 @@ test('iteration over the network gets the current one and each change', async ()
   assert.throws(() => watchNetwork({ mark: 1 }), TypeError);
 });
 
-test('watch has addresses and a description', async () => {
+test('watch has addresses, the newest path and a description', async () => {
   const paths = watch('192.0.2.1');
   assert.deepEqual(paths.addresses, ['192.0.2.1']);
-  assert.match(paths.description, /192\.0\.2\.1/);
+  assert.deepEqual((await paths.next()).value, paths.path);
+  const description = paths.describe();
   paths.close();
+  assert.match(await description, /192\.0\.2\.1/);
 });
 
 test('unreferenced watch does not keep the process alive', () => {

@@ -8,59 +8,72 @@ import (
 	"time"
 )
 
+// A signal has an element when its feed has not handled the last change yet.
+type signal chan struct{}
+
+func (s signal) notify() {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+}
+
+// A source is what a feed reads, a C target or a script.
+type source[Value any] struct {
+	target target                // none of a script
+	read   func() (Value, error) // the newest value
+	join   func(signal) error    // begins to notify
+	leave  func(signal)
+}
+
+func newSource[Value any](t target, read func() (Value, error)) source[Value] {
+	return source[Value]{t, read, t.schedule, func(signal) { t.unschedule() }}
+}
+
 // A feed sends what is known about a target, a Path or a Network: first the current value, then each that is news, until its
 // context is done. If several changes come while the receiver is busy, it gets only the newest value.
 type feed[Value any] struct {
-	member
-	read   func() (Value, error)   // the latest evaluation
-	isSame func(Value, Value) bool // a value is no news after another one
-
+	source[Value]
+	isSame   func(Value, Value) bool // a value is no news after another one
 	settling settling[Value]
 
-	values chan Value
-	ended  chan struct{} // closed before values
-	err    error         // written before ended is closed
+	changed signal
+	values  chan Value
+	ended   chan struct{} // closed before values
+	err     error         // written before ended is closed
 
 	use        sync.RWMutex // held while the target is used by whileAlive, or released
 	isReleased bool
 }
 
-// newFeed returns the feed of a C target, which it releases. The caller has not started it yet.
-func newFeed[Value any](
-	cTarget target, read func() (Value, error), isSame func(Value, Value) bool, settleTime time.Duration,
-) *feed[Value] {
-	return &feed[Value]{
-		member:   member{target: cTarget, changed: make(chan struct{}, 1)},
-		read:     read,
+// startFeed returns a feed, which releases the target of the source, also if this fails.
+func startFeed[Value any](
+	ctx context.Context, from source[Value], isSame func(Value, Value) bool, settleTime time.Duration,
+) (*feed[Value], error) {
+	f := &feed[Value]{
+		source:   from,
 		isSame:   isSame,
 		settling: newSettling(isSame, settleTime),
+		changed:  make(signal, 1),
 		values:   make(chan Value, 1),
 		ended:    make(chan struct{}),
 	}
-}
-
-// start schedules the target. If that fails, the target is released.
-func (f *feed[Value]) start(ctx context.Context) error {
-	h, err := join(&f.member)
-	if err != nil {
+	if err := f.join(f.changed); err != nil {
 		f.target.release()
-		return err
+		return nil, err
 	}
 	go func() {
-		f.err = f.run(ctx, h)
-		h.leave(&f.member)
+		f.err = f.run(ctx)
+		f.leave(f.changed)
 		f.release()
 		close(f.ended)
 		close(f.values)
 	}()
-	return nil
+	return f, nil
 }
 
 // run sends values until the context is done, and returns why it ended.
-func (f *feed[Value]) run(ctx context.Context, h *hub) error {
-	if err := h.perform(); err != nil {
-		return err
-	}
+func (f *feed[Value]) run(ctx context.Context) error {
 	var sent, received *Value
 	for {
 		value, err := f.read()
@@ -77,9 +90,6 @@ func (f *feed[Value]) run(ctx context.Context, h *hub) error {
 		case <-ctx.Done():
 			stop()
 			return ctx.Err()
-		case <-h.ended:
-			stop()
-			return h.err
 		case <-f.changed:
 		case <-due:
 		}

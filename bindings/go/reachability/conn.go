@@ -28,7 +28,7 @@ func WatchConn(ctx context.Context, conn syscall.Conn) (*Watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return watchTarget(ctx, cTarget, false, 0)
+	return Target{}.watch(ctx, newSource(cTarget, cTarget.lastPath))
 }
 
 // CheckConn returns the path of the packets of a connected socket now: see WatchConn.

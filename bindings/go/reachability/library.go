@@ -4,14 +4,14 @@ package reachability
 
 /*
 #cgo pkg-config: libreachability
-#include <poll.h>
 #include <reachability/reachability.h>
 #include <stdlib.h>
 
 // Go may not pass a structure that points to Go memory.
-static SCNetworkReachabilityRef create_target(const char *name, const struct sockaddr_storage *local,
-                                              const struct sockaddr_storage *remote, const char *interface, uint32_t mark,
-                                              uint32_t notify, uint8_t protocol, uint8_t class, uint16_t port)
+static inline SCNetworkReachabilityRef create_target(const char *name, const struct sockaddr_storage *local,
+                                                     const struct sockaddr_storage *remote, const char *interface,
+                                                     uint32_t mark, uint32_t notify, uint8_t protocol, uint8_t class,
+                                                     uint16_t port)
 {
 	SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
@@ -27,11 +27,35 @@ static SCNetworkReachabilityRef create_target(const char *name, const struct soc
 	return SCNetworkReachabilityCreateWithOptions(NULL, &options);
 }
 
-static int is_readable(int descriptor)
-{
-	struct pollfd poll_descriptor = { descriptor, POLLIN, 0 };
+// These are functions of Go: see schedule.
+extern void reachabilityGoChanged(void *handle);
+extern void reachabilityGoReleased(void *handle);
 
-	return poll(&poll_descriptor, 1, 0) > 0;
+static inline void on_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *handle)
+{
+	(void)target, (void)flags;
+	reachabilityGoChanged(handle);
+}
+
+static inline void release_handle(const void *handle)
+{
+	reachabilityGoReleased((void *)(uintptr_t)handle);
+}
+
+// The callback is made here, on the library's thread.
+static inline void perform_here(void *info, void (*work)(void *argument), void *argument)
+{
+	(void)info;
+	work(argument);
+}
+
+static inline SCBoolean schedule(SCNetworkReachabilityRef target, uintptr_t handle)
+{
+	SCNetworkReachabilityContext context = { 0, (void *)handle, NULL, release_handle, NULL };
+	const SCNetworkReachabilityScheduler scheduler = { 0, NULL, NULL, NULL, perform_here };
+
+	return SCNetworkReachabilitySetCallback(target, on_change, &context) &&
+	       SCNetworkReachabilitySetScheduler(target, &scheduler);
 }
 */
 import "C"
@@ -39,8 +63,10 @@ import "C"
 import (
 	"net/netip"
 	"runtime"
+	"runtime/cgo"
 	"strconv"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -101,6 +127,16 @@ func flagsText(flags uint32) string {
 	})
 }
 
+func pathIsReachable(path Path) bool { return C.SCNetworkReachabilityPathIsReachable(cPath(path)) != 0 }
+
+func pathIsViable(path Path) bool { return C.SCNetworkReachabilityPathIsViable(cPath(path)) != 0 }
+
+func pathText(path Path) string {
+	return textOf(func(buffer *C.char, capacity C.size_t) C.size_t {
+		return C.SCNetworkReachabilityPathGetString(cPath(path), buffer, capacity)
+	})
+}
+
 func reasonText(reason uint32) string {
 	return C.GoString(C.SCNetworkReachabilityReasonString(C.uint32_t(reason)))
 }
@@ -119,6 +155,35 @@ const (
 	notifyNetwork = C.kSCNetworkReachabilityOptionNotifyNetwork
 	notifyNextHop = C.kSCNetworkReachabilityOptionNotifyNextHop
 )
+
+// What addresses count.
+var familyOptions = map[Family]uint32{
+	0: 0, IPv4: C.kSCNetworkReachabilityOptionIPv4Only, IPv6: C.kSCNetworkReachabilityOptionIPv6Only}
+
+// A retry decides what ends the sleep of a RetryTimer. The times are those since it began.
+type retry struct{ state C.SCNetworkReachabilityRetry }
+
+func newRetry(minInterval time.Duration) *retry {
+	if minInterval < 0 {
+		minInterval = 0
+	}
+	r := new(retry)
+	C.SCNetworkReachabilityRetryInit(&r.state, C.uint64_t(minInterval))
+	return r
+}
+
+func (r *retry) observe(path Path, now, delay time.Duration) {
+	C.SCNetworkReachabilityRetryObserve(&r.state, cPath(path), C.uint64_t(now), C.uint64_t(delay))
+}
+
+// take returns why a sleep until `end` ends now; 0: it does not, and when it does if nothing changes.
+func (r *retry) take(now, end time.Duration) (Wake, time.Duration) {
+	wake := Wake(C.SCNetworkReachabilityRetryTake(&r.state, C.uint64_t(now), C.uint64_t(end)))
+	if due := C.SCNetworkReachabilityRetryGetDue(&r.state); due < C.uint64_t(end) {
+		end = time.Duration(due)
+	}
+	return wake, end
+}
 
 // A target is a C target.
 type target struct{ ref C.SCNetworkReachabilityRef }
@@ -208,51 +273,20 @@ func (t target) description() string {
 	})
 }
 
-// A runLoop is a C run loop.
-type runLoop struct{ ref C.SCRunLoopRef }
-
-func newRunLoop() (runLoop, error) {
-	var l runLoop
-	err := try("SCRunLoopCreate", func() bool {
-		l.ref = C.SCRunLoopCreate()
-		return l.ref != nil
-	})
-	return l, err
-}
-
-func (l runLoop) release() { C.SCRunLoopRelease(l.ref) }
-
-func (l runLoop) descriptor() int { return int(C.SCRunLoopGetFileDescriptor(l.ref)) }
-
-var mode = C.CString(C.kSCRunLoopDefaultMode)
-
-func (l runLoop) schedule(t target) error {
-	return try("SCNetworkReachabilityScheduleWithRunLoop", func() bool {
-		return C.SCNetworkReachabilityScheduleWithRunLoop(t.ref, l.ref, mode) != 0
+// schedule makes the library's thread notify the feed of each change. The caller unschedules the target.
+func (t target) schedule(changed signal) error {
+	return try("SCNetworkReachabilitySetScheduler", func() bool {
+		return C.schedule(t.ref, C.uintptr_t(cgo.NewHandle(changed))) != 0
 	})
 }
 
-func (l runLoop) unschedule(t target) {
-	C.SCNetworkReachabilityUnscheduleFromRunLoop(t.ref, l.ref, mode)
-}
+func (t target) unschedule() { C.SCNetworkReachabilitySetScheduler(t.ref, nil) }
 
-// perform handles what is due, and does not wait. It calls back for each target that has changed.
-func (l runLoop) perform(changed func(target)) error {
-	err := try("SCRunLoopPerform", func() bool { return C.SCRunLoopPerform(l.ref, 0) >= 0 })
-	if err != nil {
-		return err
-	}
-	for {
-		ref := C.SCRunLoopCopyNextChange(l.ref, nil)
-		if ref == nil {
-			return nil
-		}
-		changed(target{ref})
-		C.SCNetworkReachabilityRelease(ref)
-	}
-}
+//export reachabilityGoChanged
+func reachabilityGoChanged(handle unsafe.Pointer) { cgo.Handle(handle).Value().(signal).notify() }
 
-func (l runLoop) isReadable() bool { return C.is_readable(C.int(l.descriptor())) != 0 }
+//export reachabilityGoReleased
+func reachabilityGoReleased(handle unsafe.Pointer) { cgo.Handle(handle).Delete() }
 
 func goPath(path *C.SCNetworkReachabilityPath) Path {
 	return Path{
@@ -268,6 +302,29 @@ func goPath(path *C.SCNetworkReachabilityPath) Path {
 		Flow:        Flow(path.flow),
 		NextHop:     NextHop(path.nextHop),
 	}
+}
+
+// cPath returns what the library's functions for a path look at.
+func cPath(path Path) *C.SCNetworkReachabilityPath {
+	result := &C.SCNetworkReachabilityPath{
+		size:           C.sizeof_SCNetworkReachabilityPath,
+		flags:          C.SCNetworkReachabilityFlags(path.Flags),
+		reason:         C.SCNetworkReachabilityReason(path.Reason),
+		interfaceIndex: C.uint32_t(path.Interface.Index),
+		interfaceType:  C.SCNetworkReachabilityInterfaceType(path.Interface.Type),
+		flow:           C.SCNetworkReachabilityFlow(path.Flow),
+		nextHop:        C.SCNetworkReachabilityNextHop(path.NextHop),
+	}
+	for i := 0; i < len(path.Interface.Name) && i < len(result.interfaceName)-1; i++ {
+		result.interfaceName[i] = C.char(path.Interface.Name[i])
+	}
+	if source, err := sockaddr(path.Source, 0); source != nil && err == nil {
+		result.source = *source
+	}
+	if gateway, err := sockaddr(path.Gateway, 0); gateway != nil && err == nil {
+		result.gateway = *gateway
+	}
+	return result
 }
 
 func goAddress(storage *C.struct_sockaddr_storage) netip.Addr {

@@ -156,7 +156,7 @@ func TestGatewayThatDoesNotRespondIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	if path := expect(t, watcher, true); path.NextHop != NextHopFailed || !path.IsViable() ||
-		!strings.HasSuffix(path.String(), "(next hop failed)") {
+		!strings.HasSuffix(path.String(), ", next hop failed") {
 		t.Error(path)
 	}
 	ip(t, "neigh replace 10.9.0.1 lladdr 02:00:00:00:00:01 dev v0 nud permanent")

@@ -70,11 +70,11 @@ func WatchNetwork(ctx context.Context) (*NetworkWatcher, error) {
 		return nil, err
 	}
 	isSame := func(network, other Network) bool { return reflect.DeepEqual(network, other) }
-	w := &NetworkWatcher{newFeed(t, t.network, isSame, 0)}
-	if err := w.feed.start(ctx); err != nil {
+	f, err := startFeed(ctx, newSource(t, t.network), isSame, 0)
+	if err != nil {
 		return nil, err
 	}
-	return w, nil
+	return &NetworkWatcher{f}, nil
 }
 
 // Networks returns the channel of networks: first the current one, then each that differs from the last. If several changes

@@ -12,7 +12,7 @@ import (
 	"os/signal"
 	"strconv"
 
-	"libreachability.invalid/bindings/go"
+	"libreachability.invalid/bindings/go/reachability"
 )
 
 func main() {

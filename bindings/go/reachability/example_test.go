@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"log"
 
-	"libreachability.invalid/bindings/go"
+	"libreachability.invalid/bindings/go/reachability"
 )
 
 func ExampleCheck() {

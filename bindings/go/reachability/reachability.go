@@ -34,11 +34,21 @@ const (
 	UDP Transport = 17
 )
 
+// A Family is a kind of address.
+type Family uint8
+
+// The families.
+const (
+	IPv4 Family = 4
+	IPv6 Family = 6
+)
+
 // A Target is what to watch or check. The zero value is the default path.
 type Target struct {
 	Host      string     // a name, or an address; "": the default path
 	Source    netip.Addr // only packets from this address count; Host must then be an address or ""
 	Interface string     // only routes out of this interface count
+	Family    Family     // only addresses of this family count; 0: both
 	Mark      uint32     // SO_MARK of the sockets that the program will use
 
 	// Port and Transport: the packets of this transport to this port, as connect(2) decides. Policy rules can select by port.
@@ -51,11 +61,15 @@ type Target struct {
 	// SettleTime: Watch sends a change when nothing has changed for this time, or after ten times as long. A change that is
 	// undone meanwhile is not sent.
 	SettleTime time.Duration
+
+	// Script: in a test, what is watched instead of the host. Of the other fields, only SettleTime and ReportsNextHop count.
+	Script *Script
 }
 
 var (
 	errNUL         = errors.New("reachability: a NUL in a name")
 	errNoTransport = errors.New("reachability: a port without a transport")
+	errNoFamily    = errors.New("reachability: a family that is neither IPv4 nor IPv6")
 )
 
 // newTarget makes the C target, which the caller releases.
@@ -66,7 +80,11 @@ func (t Target) newTarget() (target, error) {
 	if t.Port != 0 && t.Transport == 0 {
 		return target{}, errNoTransport
 	}
-	notify := uint32(notifyPath)
+	family, isKnown := familyOptions[t.Family]
+	if !isKnown {
+		return target{}, errNoFamily
+	}
+	notify := notifyPath | family
 	if t.ReportsNextHop {
 		notify |= notifyNextHop
 	}
@@ -74,7 +92,7 @@ func (t Target) newTarget() (target, error) {
 	name := t.Host
 	if t.Source.IsValid() || name == "" {
 		name, remote = "", netip.IPv4Unspecified()
-		if t.Source.Is6() {
+		if t.Source.Is6() || t.Family == IPv6 {
 			remote = netip.IPv6Unspecified()
 		}
 		if t.Host != "" {
@@ -100,16 +118,24 @@ func WaitUntilReachable(ctx context.Context, host string) (Path, error) {
 
 // Check returns the path now. For a name, it waits for the first result of the look-up, or until the context is done.
 func (t Target) Check(ctx context.Context) (Path, error) {
-	cTarget, err := t.newTarget()
-	if err != nil {
-		return Path{}, err
-	}
-	path, err := cTarget.path()
-	cTarget.release()
+	path, err := t.path()
 	if err != nil || path.Reason != ReasonNamePending {
 		return path, err
 	}
 	return t.follow(ctx, func(path Path) bool { return path.Reason != ReasonNamePending })
+}
+
+// path returns the path now, without a wait.
+func (t Target) path() (Path, error) {
+	if t.Script != nil {
+		return t.Script.read()
+	}
+	cTarget, err := t.newTarget()
+	if err != nil {
+		return Path{}, err
+	}
+	defer cTarget.release()
+	return cTarget.path()
 }
 
 // WaitUntilReachable waits until a packet can leave, or until the context is done. Reachable does not mean that the host
@@ -162,31 +188,32 @@ func (w *Watcher) Err() error { return w.feed.reason() }
 // Watch watches the target until the context is done. A name is looked up in the background: until the first result the
 // reason is ReasonNamePending, and the flags are those of the default path.
 //
-// All watchers of a process share one run loop, for which one goroutine waits in Go's poller. So the number of watchers needs
-// no descriptors and no threads; each has a goroutine.
+// The library's one thread serves all watchers. So the number of watchers needs no descriptors and no threads; each has a
+// goroutine.
 func (t Target) Watch(ctx context.Context) (*Watcher, error) {
+	if t.Script != nil {
+		return t.watch(ctx, t.Script.source())
+	}
 	cTarget, err := t.newTarget()
 	if err != nil {
 		return nil, err
 	}
-	return watchTarget(ctx, cTarget, t.ReportsNextHop, t.SettleTime)
+	return t.watch(ctx, newSource(cTarget, cTarget.lastPath))
 }
 
-// watchTarget returns the watcher of a C target, which it releases.
-func watchTarget(
-	ctx context.Context, cTarget target, reportsNextHop bool, settleTime time.Duration,
-) (*Watcher, error) {
+// watch returns a watcher, which releases the target of the source.
+func (t Target) watch(ctx context.Context, from source[Path]) (*Watcher, error) {
 	// That the next hop has failed counts only if the watcher reports it. Nothing reports that it was confirmed.
 	isSame := func(path, other Path) bool {
-		if reportsNextHop && (path.NextHop == NextHopFailed) != (other.NextHop == NextHopFailed) {
+		if t.ReportsNextHop && (path.NextHop == NextHopFailed) != (other.NextHop == NextHopFailed) {
 			return false
 		}
 		path.NextHop = other.NextHop
 		return path == other
 	}
-	w := &Watcher{newFeed(cTarget, cTarget.lastPath, isSame, settleTime)}
-	if err := w.feed.start(ctx); err != nil {
+	f, err := startFeed(ctx, from, isSame, t.SettleTime)
+	if err != nil {
 		return nil, err
 	}
-	return w, nil
+	return &Watcher{f}, nil
 }

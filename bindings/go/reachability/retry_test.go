@@ -98,44 +98,11 @@ func TestContextEndsTheSleep(t *testing.T) {
 	}
 }
 
-var reachablePath = Path{Flags: Reachable, Interface: Interface{Name: "e0", Index: 1}}
-
-func TestStormOfFlapsEndsOneSleepInEachInterval(t *testing.T) {
-	var trigger trigger
-	start, wakes := time.Now(), 0
-	for now := start; now.Before(start.Add(10 * time.Second)); now = now.Add(time.Millisecond) {
-		trigger.observe(Path{}, now, 0)
-		trigger.observe(reachablePath, now, 0)
-		if at, wake := trigger.next(now.Add(time.Hour)); wake == WakeReachable && !at.After(now) {
-			trigger.wake, trigger.notBefore = WakeTime, now.Add(time.Second)
-			wakes++
-		}
-	}
-	if wakes != 10 {
-		t.Fatal(wakes, "sleeps have ended")
-	}
-}
-
-func TestPendingNameSaysNothing(t *testing.T) {
-	var trigger trigger
-	now := time.Now()
-	trigger.observe(Path{Reason: ReasonNamePending}, now, 0)
-	trigger.observe(reachablePath, now, 0)
-	if _, wake := trigger.next(now.Add(time.Hour)); wake != WakeTime {
-		t.Fatal(wake)
-	}
-}
-
 func TestJitterSpreadsWakesEvenly(t *testing.T) {
-	const jitter = 250 * time.Millisecond
+	timer := RetryTimer{Jitter: 250 * time.Millisecond}
 	var tenths [10]int
-	now := time.Now()
 	for i := 0; i < 10000; i++ {
-		var trigger trigger
-		trigger.observe(Path{}, now, jitter)
-		trigger.observe(reachablePath, now, jitter)
-		at, _ := trigger.next(now.Add(time.Hour))
-		tenths[at.Sub(now)*10/jitter]++
+		tenths[timer.delay()*10/timer.Jitter]++
 	}
 	for _, count := range tenths {
 		if count < 800 || count > 1200 {
@@ -148,11 +115,7 @@ func TestJitterSpreadsWakesEvenly(t *testing.T) {
 func TestTwoProcessesDrawDifferentJitter(t *testing.T) {
 	const variable = "REACHABILITY_TEST_DRAW"
 	if os.Getenv(variable) != "" {
-		var trigger trigger
-		now := time.Now()
-		trigger.observe(Path{}, now, time.Hour)
-		trigger.observe(reachablePath, now, time.Hour)
-		fmt.Println("draw", trigger.due.Sub(now))
+		fmt.Println("draw", (&RetryTimer{Jitter: time.Hour}).delay())
 		return
 	}
 	var draws [2]string

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
-	"strings"
 )
 
 // Flags are Apple's bits. No bit set: no packet can leave for the host.
@@ -117,35 +116,14 @@ type Path struct {
 }
 
 // IsReachable reports whether a packet can leave for the host now. It is false while the host's name is not resolved.
-func (p Path) IsReachable() bool { return p.Flags&Reachable != 0 && p.Reason != ReasonNamePending }
+func (p Path) IsReachable() bool { return pathIsReachable(p) }
 
 // IsViable reports whether packets can leave, and not with the address of another interface. If not, connect again.
-func (p Path) IsViable() bool { return p.IsReachable() && p.Flow&SourceForeign == 0 }
+func (p Path) IsViable() bool { return pathIsViable(p) }
 
-// String returns a line for people: "Reachable  dev eth0  via 10.0.0.1  src 10.0.0.2". For a name that is not resolved:
-// "Pending".
-func (p Path) String() string {
-	if p.Reason == ReasonNamePending {
-		return "Pending  (" + p.Reason.String() + ")" // the rest is the default path's
-	}
-	parts := []string{p.Flags.String()}
-	if p.Interface.Index != 0 {
-		parts = append(parts, "dev "+p.Interface.Name)
-	}
-	if p.Gateway.IsValid() {
-		parts = append(parts, "via "+p.Gateway.String())
-	}
-	if p.Source.IsValid() {
-		parts = append(parts, "src "+p.Source.String())
-	}
-	if p.Reason != ReasonNone {
-		parts = append(parts, "("+p.Reason.String()+")")
-	}
-	if p.NextHop == NextHopFailed {
-		parts = append(parts, "(next hop failed)")
-	}
-	return strings.Join(parts, "  ")
-}
+// String returns a line for people, in the words of ip(8): "reachable dev eth0 via 10.0.0.1 src 10.0.0.2", "not reachable: no
+// carrier dev eth0". For a name that is not resolved: "pending".
+func (p Path) String() string { return pathText(p) }
 
 // interfaceIndex returns the index for a zone, which is an index or a name. 0: no zone.
 func interfaceIndex(zone string) (uint32, error) {

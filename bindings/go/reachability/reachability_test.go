@@ -109,26 +109,6 @@ func TestChannelIsClosedWhenTheContextIsDone(t *testing.T) {
 	}
 }
 
-func TestWaitThatFailsEndsAllWatchers(t *testing.T) {
-	watchers := make([]*Watcher, 2)
-	for i := range watchers {
-		watchers[i], _ = start(t, Target{Host: "192.0.2.1"})
-		expect(t, watchers[i], false)
-	}
-	hubs.Lock()
-	hubs.current.file.Close()
-	hubs.Unlock()
-	for _, watcher := range watchers {
-		for range watcher.Paths() {
-		}
-		if err := watcher.Err(); err == nil || errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
-	}
-	watcher, _ := start(t, Target{Host: "192.0.2.1"}) // with a new hub
-	expect(t, watcher, false)
-}
-
 func TestSlowReceiverGetsOnlyTheNewestPath(t *testing.T) {
 	withRoute(t)
 	slow, _ := start(t, Target{Host: "192.0.2.1"})
@@ -277,7 +257,7 @@ func TestNetworkHasTheWays(t *testing.T) {
 
 func TestNameThatIsNotResolvedIsPending(t *testing.T) {
 	path := Path{Flags: Reachable, Reason: ReasonNamePending}
-	if path.IsReachable() || path.String() != "Pending  (name pending)" {
+	if path.IsReachable() || path.String() != "pending" {
 		t.Error(path)
 	}
 }
@@ -298,7 +278,7 @@ func TestDescriptorsAreClosed(t *testing.T) {
 		for range watcher.Paths() {
 		}
 	}
-	// The goroutine of the last hub closes its descriptors after the last watcher has left.
+	// The library's thread closes its descriptors after the last watcher has left.
 	for end := time.Now().Add(timeLimit); count() > before && time.Now().Before(end); {
 		runtime.Gosched()
 	}
@@ -310,7 +290,7 @@ func TestDescriptorsAreClosed(t *testing.T) {
 func TestPathHasInterfaceGatewayAndSource(t *testing.T) {
 	withRoute(t)
 	path := check(t, Target{Host: "192.0.2.1"})
-	if text := path.String(); text != "Reachable  dev e0  via 10.0.0.1  src 10.0.0.2" {
+	if text := path.String(); text != "reachable dev e0 via 10.0.0.1 src 10.0.0.2" {
 		t.Error(text)
 	}
 	if path.Interface.Type != InterfaceVirtual || path.Destination != netip.MustParseAddr("192.0.2.1") {
@@ -382,6 +362,35 @@ func TestSourceAndInterfaceCount(t *testing.T) {
 		if path := check(t, test.target); path.Reason != test.reason {
 			t.Errorf("%+v: %s", test.target, path)
 		}
+	}
+}
+
+func TestFamilyRestrictsTheDefaultPathAndNames(t *testing.T) {
+	withRoute(t)
+	for family, expected := range map[Family]struct {
+		reason    Reason
+		localhost string
+	}{IPv4: {ReasonNone, "127.0.0.1"}, IPv6: {ReasonNoRoute, "::1"}} {
+		if path := check(t, Target{Family: family}); path.Reason != expected.reason {
+			t.Error(family, path)
+		}
+		name, _ := start(t, Target{Host: "localhost", Family: family})
+		for path := range name.Paths() {
+			if path.Reason != ReasonNamePending {
+				break
+			}
+		}
+		addresses := name.Addresses()
+		if len(addresses) != 1 || addresses[0] != netip.MustParseAddr(expected.localhost) {
+			t.Error(addresses)
+		}
+	}
+	var failed *Error
+	if _, err := (Target{Host: "192.0.2.1", Family: IPv6}).Check(context.Background()); !errors.As(err, &failed) {
+		t.Error(err)
+	}
+	if _, err := (Target{Family: 5}).Check(context.Background()); err == nil {
+		t.Error("a family that does not exist")
 	}
 }
 

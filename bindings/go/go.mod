@@ -1,3 +1,0 @@
-module libreachability.invalid/bindings/go
-
-go 1.19

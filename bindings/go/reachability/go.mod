@@ -1,0 +1,3 @@
+module libreachability.invalid/bindings/go/reachability
+
+go 1.19
