@@ -48,16 +48,17 @@ public final class ReachabilityRetryTimer: Sendable {
         registration = Registration(sleeper, with: monitor)
     }
 
-    /// Sleeps for the time, or until a change, and returns which. One task at a time sleeps.
+    /// Sleeps for the time, or until a change, and returns which. One task at a time may sleep: a change ends one sleep, so
+    /// each loop that connects needs a timer of its own.
     ///
-    /// Throws `CancellationError` if the task is cancelled, or if another task begins to sleep, and ``ReachabilityError``
-    /// with the code ``ReachabilityError/Code/monitorCancelled`` if the monitor is.
+    /// Throws `CancellationError` if the task is cancelled, and ``ReachabilityError`` with the code ``ReachabilityError/Code/cancelled`` if the monitor is.
     public func sleep(for duration: Duration) async throws -> ReachabilityWake {
         // At most a century, because an instant can overflow.
         let end = ContinuousClock.now + Swift.min(Swift.max(duration, .zero), .seconds(3_000_000_000))
-        let number = sleeper.newNumber()
+        let number = sleeper.begin()
+        defer { sleeper.end() }
         return try await withTaskCancellationHandler {
-            try await sleeper.sleep(number, until: end)
+            try await sleeper.sleep(until: end)
         } onCancel: { [sleeper] in
             sleeper.cancel(number)
         }
@@ -72,7 +73,8 @@ private final class Sleeper: PathReceiver {
         var trigger: RetryTrigger
         var lastUpdate = PathUpdate(path: .unreachable(.undetermined), number: 0)
         var isClosed = false
-        /// The number of the newest sleep. `waiter` is nil if it has not begun, or has ended.
+        var isSleeping = false
+        /// The number of the newest sleep. A cancellation of an earlier one may still be under way.
         var number: UInt64 = 0
         var isCancelled = false
         var waiter: Waiter?
@@ -113,17 +115,21 @@ private final class Sleeper: PathReceiver {
             state.isClosed = true
             return (state.takeWaiter(), state.lastUpdate.path)
         }
-        waiter?.resume(throwing: ReachabilityError(.monitorCancelled, seen: path))
+        waiter?.resume(throwing: ReachabilityError(.cancelled, path: path))
     }
 
-    func newNumber() -> UInt64 {
-        let (number, before) = state.withLock { state in
-            state.number += 1
+    func begin() -> UInt64 {
+        state.withLock { state in
+            precondition(!state.isSleeping, "Two tasks sleep on one ReachabilityRetryTimer")
+            state.isSleeping = true
             state.isCancelled = false
-            return (state.number, state.takeWaiter())
+            state.number += 1
+            return state.number
         }
-        before?.resume(throwing: CancellationError())
-        return number
+    }
+
+    func end() {
+        state.withLock { $0.isSleeping = false }
     }
 
     func cancel(_ number: UInt64) {
@@ -135,11 +141,11 @@ private final class Sleeper: PathReceiver {
         waiter?.resume(throwing: CancellationError())
     }
 
-    func sleep(_ number: UInt64, until end: ContinuousClock.Instant) async throws -> ReachabilityWake {
+    func sleep(until end: ContinuousClock.Instant) async throws -> ReachabilityWake {
         try await withUnsafeThrowingContinuation { waiter in
             let error = state.withLock { state -> (any Error)? in
-                if state.isClosed { return ReachabilityError(.monitorCancelled, seen: state.lastUpdate.path) }
-                if state.isCancelled || number != state.number { return CancellationError() }
+                if state.isClosed { return ReachabilityError(.cancelled, path: state.lastUpdate.path) }
+                if state.isCancelled { return CancellationError() }
                 state.waiter = waiter
                 state.end = end
                 return nil
@@ -171,7 +177,7 @@ package struct RetryTrigger: Sendable {
     /// What must change while the target is reachable.
     private struct Way: Equatable {
         var interface: UInt32?
-        var gateway, source: ReachabilityPath.Address?
+        var gateway, source: IPAddress?
     }
 
     private let minimumInterval: Duration

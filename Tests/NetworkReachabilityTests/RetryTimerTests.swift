@@ -50,7 +50,7 @@ struct RetryTimerTests {
         #expect(try await timer.sleep(for: .milliseconds(1)) == .time)
     }
 
-    @Test("A cancelled task, a cancelled monitor and a second sleep end the sleep with an error")
+    @Test("A cancelled task and a cancelled monitor end the sleep with an error")
     func cancelling() async throws {
         let monitor = ReachabilityMonitor(script: script)
         let timer = ReachabilityRetryTimer(monitor)
@@ -64,6 +64,17 @@ struct RetryTimerTests {
         monitor.cancel()
         await #expect(throws: ReachabilityError.self) { try await task.value }
         await #expect(throws: ReachabilityError.self) { try await timer.sleep(for: long) }
+    }
+
+    @Test("Two tasks that sleep on one timer are a mistake of the program")
+    func twoSleepers() async {
+        await #expect(processExitsWith: .failure) {
+            let timer = ReachabilityRetryTimer(ReachabilityMonitor(script: ReachabilityScript()))
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<2 { group.addTask { _ = try await timer.sleep(for: .seconds(1000)) } }
+                try await group.waitForAll()
+            }
+        }
     }
 
     @Test("A storm of flaps ends one sleep in each interval")
