@@ -130,7 +130,7 @@ ONE_THREAD    = $(addprefix test-, \
                   address address-tree answers answers-random bound-pair clock conffile connections escape first-routes \
                   flags flow flow-soak foreign-source heap lifetimes link-changes link-table \
                   link-type linkinfo local-wifi lookup-queue message neighbours next-hop next-hops path \
-                  name-servers question refused route-ends route-filter scope shares sharing sock-diag socket \
+                  name-servers policy question refused route-ends route-filter scope shares sharing sock-diag socket \
                   source-routes sources sweeps tunnel vrf wireguard wireguard-path)
 WRAP_THREADS  = -Wl,--wrap=pthread_create
 # What the pure tests use of Tests/C/support. Packages run these tests, and need not compile the rest.

@@ -4,68 +4,45 @@
 #include <reachability/reachability.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SHORTEST_PAUSE 1.0 /* seconds; also between two attempts that a change has caused */
-#define LONGEST_PAUSE  120.0
+#define SECOND         UINT64_C(1000000000) /* in nanoseconds */
+#define SHORTEST_PAUSE (1 * SECOND)         /* also between two attempts that a change has caused */
+#define LONGEST_PAUSE  (120 * SECOND)
 
-struct retry {
-    SCNetworkReachabilityPath last; /* over which packets left; size 0: none yet */
-    SCBoolean was_lost;             /* since then the target was not reachable */
-    SCBoolean changed;              /* it is worth an attempt */
-};
-
-static double now(void)
+static uint64_t now(void)
 {
     struct timespec time;
 
     clock_gettime(CLOCK_BOOTTIME, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+    return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
 }
 
-/* The callback, with NotifyPath. It comes for more than what matters here: for the reason, or the addresses of a
- * name. */
-static void path_changed(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+/* The callback, with NotifyPath. It comes for more than what is worth an attempt: the library decides. With many
+ * clients of one server, the last argument should be a random part of 250 milliseconds. */
+static void path_changed(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *retry)
 {
-    struct retry *retry = info;
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
 
     (void)flags;
-    if (!SCNetworkReachabilityGetLastPath(target, &path) || path.reason == kSCNetworkReachabilityReasonNamePending)
-        return;
-    if (!(path.flags & kSCNetworkReachabilityFlagsReachable)) {
-        retry->was_lost = 1;
-        retry->changed = 0;
-        return;
-    }
-    if (retry->was_lost ||
-        (retry->last.size != 0 && (retry->last.interfaceIndex != path.interfaceIndex ||
-                                   memcmp(&retry->last.gateway, &path.gateway, sizeof path.gateway) != 0 ||
-                                   memcmp(&retry->last.source, &path.source, sizeof path.source) != 0)))
-        retry->changed = 1;
-    retry->was_lost = 0;
-    retry->last = path;
+    if (SCNetworkReachabilityGetLastPath(target, &path))
+        SCNetworkReachabilityRetryObserve(retry, &path, now(), 0);
 }
 
-/* Sleeps for `pause` seconds, or until a change. Changes during the attempt count, too. If they go on, they cause one
- * attempt per SHORTEST_PAUSE. SCRunLoopPerform is the one timer; in your own event loop, use its timer. Returns
- * whether a change ended it. */
-static SCBoolean sleep_until_worth_it(SCRunLoopRef loop, struct retry *retry, double pause, double *not_before)
+/* Sleeps until `end`, or until a change is worth an attempt. Changes during the attempt count, too. SCRunLoopPerform is
+ * the one timer; in your own event loop, use its timer. */
+static SCNetworkReachabilityWake sleep_until_worth_it(SCRunLoopRef loop, SCNetworkReachabilityRetry *retry,
+                                                      uint64_t end)
 {
-    const double end = now() + pause;
-    double left;
-    SCBoolean changed;
+    SCNetworkReachabilityWake wake;
 
-    do {
-        left = (retry->changed && *not_before < end ? *not_before : end) - now();
-    } while (left > 0 && SCRunLoopPerform(loop, left) >= 0);
-    changed = retry->changed;
-    if (changed)
-        *not_before = now() + SHORTEST_PAUSE;
-    retry->changed = 0;
-    return changed;
+    while ((wake = SCNetworkReachabilityRetryTake(retry, now(), end)) == kSCNetworkReachabilityWakeNone) {
+        const uint64_t due = SCNetworkReachabilityRetryGetDue(retry), next = due < end ? due : end, time = now();
+
+        SCRunLoopPerform(loop, next > time ? (double)(next - time) / SECOND : 0);
+    }
+    return wake;
 }
 
 static int try_to_connect(const struct sockaddr_in *address)
@@ -84,8 +61,8 @@ int main(int argc, char **argv)
     struct sockaddr_in address = { .sin_family = AF_INET };
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
     SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
-    struct retry retry = { .was_lost = 0 };
-    double pause = SHORTEST_PAUSE, not_before = 0;
+    SCNetworkReachabilityRetry retry;
+    uint64_t pause = SHORTEST_PAUSE;
     int fd;
 
     if (argc != 3 || inet_pton(AF_INET, argv[1], &address.sin_addr) != 1)
@@ -95,6 +72,7 @@ int main(int argc, char **argv)
     options.options = kSCNetworkReachabilityOptionNotifyPath;
     context.info = &retry;
 
+    SCNetworkReachabilityRetryInit(&retry, SHORTEST_PAUSE);
     SCRunLoopRef loop = SCRunLoopCreate();
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
     SCNetworkReachabilitySetCallback(target, path_changed, &context);
@@ -103,7 +81,7 @@ int main(int argc, char **argv)
     path_changed(target, 0, &retry); /* what is so now: only changes call back */
 
     while ((fd = try_to_connect(&address)) < 0) {
-        if (sleep_until_worth_it(loop, &retry, pause, &not_before))
+        if (sleep_until_worth_it(loop, &retry, now() + pause) != kSCNetworkReachabilityWakeTime)
             pause = SHORTEST_PAUSE;
         else
             pause = pause * 2 < LONGEST_PAUSE ? pause * 2 : LONGEST_PAUSE;

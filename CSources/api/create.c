@@ -231,7 +231,7 @@ static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabili
     for (size_t i = 0; i < spec->count; i++)
         spec->questions[i].mark = options->routingMark;
     spec->notify_path = (options->options & kSCNetworkReachabilityOptionNotifyPath) != 0;
-    spec->reports_flow = spec->notify_path && spec->kind == TARGET_PAIR;
+    spec->reports_flow = spec->notify_path;
     spec->notify_next_hop = (options->options & kSCNetworkReachabilityOptionNotifyNextHop) != 0;
     spec->notify_network = (options->options & kSCNetworkReachabilityOptionNotifyNetwork) != 0;
     if (spec->notify_network && !(spec->kind == TARGET_DEFAULT && reach_question_is_default_path(&spec->questions[0]) &&

@@ -57,9 +57,9 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
 static bool differs(const struct SCNetworkReachability *target, const struct outcome *from,
                     const struct outcome *outcome, const struct path *path_from, const struct path *path)
 {
-    if (target->reports_flow && reach_outcome_flow_differs(from, outcome))
-        return true;
-    return target->details == NULL ? reach_outcome_differs(from, outcome) : reach_path_differs(path_from, path);
+    if (target->details != NULL)
+        return reach_details_differ(from, outcome, path_from, path);
+    return reach_outcome_differs(from, outcome) || (target->reports_flow && reach_outcome_flow_differs(from, outcome));
 }
 
 bool reach_delivery_is_due_locked(const struct SCNetworkReachability *target)

@@ -82,6 +82,25 @@ void reach_getters_write_path(const SCNetworkReachabilityPath *path, SCNetworkRe
     ret->size = size;
 }
 
+bool reach_getters_read_path(const SCNetworkReachabilityPath *path, struct path *ret)
+{
+    uint32_t scope;
+
+    if (!reach_getters_check_size(path))
+        return false;
+    *ret = (struct path){ .flags = path->flags,
+                          .reason = path->reason,
+                          .index = path->interfaceIndex,
+                          .type = path->interfaceType,
+                          .source = reach_address_from_sockaddr((const struct sockaddr *)&path->source, &scope),
+                          .gateway = reach_address_from_sockaddr((const struct sockaddr *)&path->gateway, &scope),
+                          .evidence = path->evidence,
+                          .flow = path->flow,
+                          .next_hop = path->nextHop };
+    memcpy(ret->name, path->interfaceName, sizeof ret->name - 1);
+    return true;
+}
+
 static void copy_path(const struct path *path, uint32_t address_count, SCNetworkReachabilityPath *ret)
 {
     SCNetworkReachabilityPath whole = { .flags = path->flags,

@@ -115,8 +115,8 @@ static const struct member_type member_type = { .run = reach_delivery_run_job, .
 /* What the target reports besides flags and interface. */
 static unsigned extras_of(const struct SCNetworkReachability *target)
 {
-    return (target->details != NULL ? QUERY_SOURCE | QUERY_FLOW : 0) | (target->reports_flow ? QUERY_FLOW : 0) |
-           (target->notify_next_hop ? QUERY_NEXT_HOP : 0);
+    return (target->details != NULL ? QUERY_SOURCE : 0u) | (target->reports_flow ? QUERY_FLOW : 0u) |
+           (target->notify_next_hop ? QUERY_NEXT_HOP : 0u);
 }
 
 /* NULL: no memory. */

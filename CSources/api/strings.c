@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text for people: flags, reasons, errors, and a target's description. */
+/* Text for people: flags, reasons, errors, paths, and a target's description. */
 #ifdef __linux__
 #include <inttypes.h>
 #include <locale.h>
@@ -158,6 +158,77 @@ const char *SCNetworkReachabilityGetVersion(void)
     return REACHABILITY_VERSION;
 }
 
+/* ---- Paths ------------------------------------------------------------------------------------------------------ */
+
+/* In the words of ip-route(8). */
+static void append_way(struct text_buffer *text, const struct path *path)
+{
+    /* Not those of cables, nor those that work like cables. */
+    static const char *const type_words[] = {
+        [kSCNetworkReachabilityInterfaceTypeWiFi] = " type wifi",
+        [kSCNetworkReachabilityInterfaceTypeCellular] = " type cellular",
+        [kSCNetworkReachabilityInterfaceTypePointToPoint] = " type ppp",
+        [kSCNetworkReachabilityInterfaceTypeTunnel] = " type tunnel",
+    };
+    char digits[46];
+
+    if (path->index != 0) {
+        append_text(text, " dev ");
+        append_name(text, path->name[0] != '\0' ? path->name : "?");
+        if (path->type < sizeof type_words / sizeof type_words[0] && type_words[path->type] != NULL)
+            append_text(text, "%s", type_words[path->type]);
+    }
+    if (path->gateway.family != AF_UNSPEC) {
+        reach_address_format(&path->gateway, digits);
+        append_text(text, " via %s", digits);
+    }
+    if (path->source.family != AF_UNSPEC) {
+        reach_address_format(&path->source, digits);
+        append_text(text, " src %s", digits);
+    }
+}
+
+static void append_status(struct text_buffer *text, const struct path *path)
+{
+    if (reach_path_is_reachable(path))
+        append_text(text, "reachable%s",
+                    (path->flags & kSCNetworkReachabilityFlagsIsLocalAddress) != 0 ? " local"
+                    : (path->flags & kSCNetworkReachabilityFlagsIsDirect) != 0     ? " on-link"
+                                                                                   : "");
+    else if (reach_path_rank(path) == 1)
+        append_text(text, "not reachable: connection required");
+    else if (path->reason != kSCNetworkReachabilityReasonNone)
+        append_text(text, "not reachable: %s", SCNetworkReachabilityReasonString(path->reason));
+    else
+        append_text(text, "not reachable");
+}
+
+size_t SCNetworkReachabilityPathGetString(const SCNetworkReachabilityPath *path, char *buffer, size_t capacity)
+{
+    struct text_buffer text;
+    struct path own;
+
+    if (!reach_getters_read_path(path, &own) || !begin_text(&text, buffer, capacity))
+        return 0;
+    if (own.reason == kSCNetworkReachabilityReasonNamePending) { /* the rest is about the default path */
+        append_text(&text, "pending");
+        return text.length;
+    }
+    append_status(&text, &own);
+    append_way(&text, &own);
+    if ((own.flow & kSCNetworkReachabilityFlowBetterPath) != 0)
+        append_text(&text, ", better path");
+    if ((own.flow & kSCNetworkReachabilityFlowSourceForeign) != 0)
+        append_text(&text, ", foreign source");
+    if ((own.flow & kSCNetworkReachabilityFlowIncomplete) != 0)
+        append_text(&text, ", flow incomplete");
+    if (own.next_hop == kSCNetworkReachabilityNextHopFailed)
+        append_text(&text, ", next hop failed");
+    if (own.evidence == kSCNetworkReachabilityEvidenceSocket)
+        append_text(&text, ", from a UDP socket");
+    return text.length;
+}
+
 /* ---- The description -------------------------------------------------------------------------------------------- */
 
 static void append_address(struct text_buffer *text, const struct question *question, const struct address *address,
@@ -195,7 +266,6 @@ static void append_subject(struct text_buffer *text, const struct SCNetworkReach
     }
 }
 
-/* In the words of ip-route(8). */
 static void append_path(struct text_buffer *text, const struct path *path)
 {
     static const char *const next_hop_words[] = {
@@ -204,30 +274,17 @@ static void append_path(struct text_buffer *text, const struct path *path)
         [kSCNetworkReachabilityNextHopUnconfirmed] = " next hop unconfirmed",
         [kSCNetworkReachabilityNextHopFailed] = " next hop failed",
     };
-    char digits[46];
 
     append_text(text, "\n  flags: ");
     append_flags(text, path->flags);
     append_text(text, "\n  reason: %s", SCNetworkReachabilityReasonString(path->reason));
     append_text(text, "\n  path:%s",
                 path->evidence == kSCNetworkReachabilityEvidenceSocket ? " (from a UDP socket)" : "");
-    if (path->gateway.family != AF_UNSPEC) {
-        reach_address_format(&path->gateway, digits);
-        append_text(text, " via %s", digits);
-    }
-    if (path->index != 0) {
-        append_text(text, " dev ");
-        append_name(text, path->name[0] != '\0' ? path->name : "?");
-        append_text(text, " (index %" PRIu32 ")", path->index);
-    }
-    if (path->source.family != AF_UNSPEC) {
-        reach_address_format(&path->source, digits);
-        append_text(text, " src %s", digits);
-    }
+    append_way(text, path);
     if (path->index == 0 && path->source.family == AF_UNSPEC)
         append_text(text, " none");
     if (path->index != 0)
-        append_text(text, " mtu %" PRIu32 " table %" PRIu32, path->mtu, path->table);
+        append_text(text, " index %" PRIu32 " mtu %" PRIu32 " table %" PRIu32, path->index, path->mtu, path->table);
     append_text(text, "%s", next_hop_words[path->next_hop]);
 }
 

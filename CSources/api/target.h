@@ -309,6 +309,9 @@ int reach_getters_evaluate(struct SCNetworkReachability *target, unsigned extras
 /* Checks the `size` of a caller's structure. Returns false and sets SCError() if it is invalid. */
 bool reach_getters_check_size(const SCNetworkReachabilityPath *path);
 
+/* Checks it, and reads a caller's path: what a callback with NotifyPath reports, and what a text says. */
+bool reach_getters_read_path(const SCNetworkReachabilityPath *path, struct path *ret);
+
 /* Writes a path into a caller's structure, which may be larger. */
 void reach_getters_write_path(const SCNetworkReachabilityPath *path, SCNetworkReachabilityPath *ret);
 

@@ -16,34 +16,23 @@
 struct wait {
     SCNetworkReachabilityCondition condition;
     int64_t until;
-    SCNetworkReachabilityPath path;  /* the latest */
-    SCNetworkReachabilityPath first; /* the first one that is known and reachable; size 0: there was none */
-    bool changed;                    /* a known path was not reachable, or other than the first */
+    SCNetworkReachabilityPath path; /* the latest */
+    SCNetworkReachabilityRetry retry;
 };
-
-/* Whether packets leave in another way. The addresses have no ports, and the bytes after them are zero. */
-static bool leaves_otherwise(const SCNetworkReachabilityPath *a, const SCNetworkReachabilityPath *b)
-{
-    return a->interfaceIndex != b->interfaceIndex || memcmp(&a->gateway, &b->gateway, sizeof a->gateway) != 0 ||
-           memcmp(&a->source, &b->source, sizeof a->source) != 0;
-}
 
 /* Notes the latest path. Returns whether it ends the wait. Each evaluation counts, from the first one on. That of a
  * pending name is about the default path, and says nothing: a name in /etc/hosts can be reachable without a default
  * route, and would end each wait at once. */
 static bool note_path(struct wait *wait)
 {
-    const bool reachable = (wait->path.flags & kSCNetworkReachabilityFlagsReachable) != 0;
+    const bool reachable = SCNetworkReachabilityPathIsReachable(&wait->path);
 
     if (wait->path.reason == kSCNetworkReachabilityReasonNamePending)
         return false;
-    if (!reachable || (wait->first.size != 0 && leaves_otherwise(&wait->first, &wait->path)))
-        wait->changed = true;
-    else if (wait->first.size == 0)
-        wait->first = wait->path;
+    SCNetworkReachabilityRetryObserve(&wait->retry, &wait->path, 0, 0);
     switch (wait->condition) {
     case kSCNetworkReachabilityConditionChanged:
-        return reachable && wait->changed;
+        return SCNetworkReachabilityRetryGetDue(&wait->retry) == 0;
     case kSCNetworkReachabilityConditionReachable:
         return reachable;
     case kSCNetworkReachabilityConditionNotReachable:
@@ -62,7 +51,7 @@ static struct SCNetworkReachability *copy_target(struct SCNetworkReachability *f
                                 .count = initial->count,
                                 .needs_lookup = from->lookups != NULL,
                                 .notify_path = true, /* GetLastPath is for such targets */
-                                .reports_flow = from->reports_flow,
+                                .reports_flow = true,
                                 .netns = from->netns };
     struct SCNetworkReachability *copy;
     struct questions *questions = reach_target_retain_questions(from);
@@ -120,6 +109,7 @@ int SCNetworkReachabilityWait(SCNetworkReachabilityRef target, SCNetworkReachabi
         return -1;
     }
     wait.until = seconds < 0 || seconds > 1e9 ? NEVER : clock_now() + (int64_t)(seconds * (double)SECOND);
+    SCNetworkReachabilityRetryInit(&wait.retry, 0);
     if (!SCNetworkReachabilityGetPath(target, &wait.path))
         return -1;
     if (note_path(&wait))

@@ -212,6 +212,11 @@ bool reach_path_is_usable(const struct path *path)
     return reach_path_rank(path) == 2;
 }
 
+bool reach_path_is_reachable(const struct path *path)
+{
+    return reach_path_is_usable(path) && path->reason != kSCNetworkReachabilityReasonNamePending;
+}
+
 int reach_path_rank(const struct path *path)
 {
     const SCNetworkReachabilityFlags automatic = kSCNetworkReachabilityFlagsConnectionOnTraffic |
@@ -246,5 +251,11 @@ bool reach_path_differs(const struct path *a, const struct path *b)
 
     return reach_outcome_differs(&first, &second) || a->reason != b->reason ||
            !reach_address_equal(&a->gateway, &b->gateway) || !reach_address_equal(&a->source, &b->source);
+}
+
+bool reach_details_differ(const struct outcome *from, const struct outcome *to, const struct path *a,
+                          const struct path *b)
+{
+    return reach_outcome_flow_differs(from, to) || reach_path_differs(a, b);
 }
 #endif

@@ -87,6 +87,9 @@ struct path reach_path_from_source(const struct address *destination, bool sourc
 
 bool reach_path_is_usable(const struct path *path);
 
+/* Usable, and not the default path in place of a pending name. */
+bool reach_path_is_reachable(const struct path *path);
+
 /* Orders paths: 2 usable, 1 needs a connection by hand first, 0 not reachable. */
 int reach_path_rank(const struct path *path);
 
@@ -114,7 +117,11 @@ bool reach_outcome_differs(const struct outcome *a, const struct outcome *b);
 /* The same for a target that reports its flow. What is not known yet is no difference. */
 bool reach_outcome_flow_differs(const struct outcome *a, const struct outcome *b);
 
-/* The same for a target that reports details, too: reason, gateway and source. */
+/* Whether more differs than the flow: flags, interface, reason, gateway or source. */
 bool reach_path_differs(const struct path *a, const struct path *b);
+
+/* Whether the change makes a callback due for a target that reports details. `from` and `to`: of `a` and `b`. */
+bool reach_details_differ(const struct outcome *from, const struct outcome *to, const struct path *a,
+                          const struct path *b);
 
 #endif

@@ -41,8 +41,11 @@
  *     all interfaces with a default path    SCNetworkReachabilityGetNetwork
  *     the addresses of a name               SCNetworkReachabilityGetResolvedAddresses
  *     is it reachable, within N seconds     SCNetworkReachabilityWait
- *     when is it worth to connect again     SCNetworkReachabilityWait, with ...ConditionChanged
- *     text                                  SCNetworkReachabilityGetDescription, ...FlagsGetString, ...ReasonString
+ *     when is it worth to connect again     SCNetworkReachabilityWait, with ...ConditionChanged; in an event loop,
+ *                                           SCNetworkReachabilityRetryInit
+ *     what does a path mean                 SCNetworkReachabilityPathIsReachable, ...PathIsViable, ...PathDiffers
+ *     text                                  SCNetworkReachabilityGetDescription, ...PathGetString, ...FlagsGetString,
+ *                                           ...ReasonString
  *     which function is called back         SCNetworkReachabilitySetCallback
  *     why a call failed                     SCError, SCErrorString; which argument is wrong: SCErrorDetail
  *
@@ -92,7 +95,7 @@
  *   has read them.
  * Structures. In Context, which is Apple's, and in Scheduler, `version` is 0 and the layout never changes. Options,
  *   Path and Network may grow: set `size` to sizeof (the ...Initializer macros do). A size is invalid if it is less
- *   than that of the oldest header, or more than 4096. On output, the library does not write fields that are not
+ *   than that of version 0.1.0, or more than 4096. On output, the library does not write fields that are not
  *   entirely within `size`, and zeroes the bytes after the last field that it knows. On input, these bytes must be
  *   zero: unknown options are refused.
  * Text. Calls write a text as snprintf(3) does: at most `capacity` bytes, with the NUL. They return the length of the
@@ -340,7 +343,7 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
 /* The bits of SCNetworkReachabilityOptions.options. Any other bit is invalid. */
 /* clang-format off */
 SC_FLAGS(SCNetworkReachabilityOption) {
-    /* The callback also runs when reason, gateway or source changed and the flags did not. */
+    /* The callback also runs when reason, gateway, source or flow changed and the flags did not. */
     kSCNetworkReachabilityOptionNotifyPath = 1u << 0,
     /* SCNetworkReachabilityGetNetwork can be called. The callback also runs once after the target is scheduled, and
      * when the result of that call changes. Only for the default path of all interfaces and both families,
@@ -442,7 +445,7 @@ SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetwo
 /*
  * What else is known about the flow of packets to a target: SCNetworkReachabilityPath.flow. BetterPath and
  * SourceForeign are for reachable targets with a local and a remote address; the legs of one multipath route are
- * equals. A change makes a callback for the target of a socket, and for an address pair with NotifyPath.
+ * equals. A change makes a callback for the target of a socket, and with NotifyPath.
  */
 /* clang-format off */
 SC_FLAGS(SCNetworkReachabilityFlow) {
@@ -597,13 +600,91 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
  */
 size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *SC_NULLABLE buffer, size_t capacity);
 
+/* ---- What a path means ------------------------------------------------------------------------------------------ */
+
+/*
+ * The rules for a path are the same in all languages, as all call the functions of this section. These only look at
+ * their arguments: no system call, no lock, no memory of their own. Any thread may call them, also in a child after
+ * fork, but only one thread at a time for one SCNetworkReachabilityRetry. A path may also be made by hand: start with
+ * kSCNetworkReachabilityPathInitializer. With a NULL, or a path of a wrong `size`, they change nothing and return 0
+ * (GetDue: UINT64_MAX), and SCError() is kSCStatusInvalidArgument.
+ *
+ * Whether a packet can leave for the target now. The flags have Reachable, and the reason is not NamePending. If a path
+ * made by hand has ConnectionRequired, it must also have ConnectionOnTraffic or ConnectionOnDemand, and not
+ * InterventionRequired.
+ */
+SCBoolean SCNetworkReachabilityPathIsReachable(const SCNetworkReachabilityPath *path);
+
+/* Whether an established connection can go on: the path is reachable, and its flow does not have SourceForeign. */
+SCBoolean SCNetworkReachabilityPathIsViable(const SCNetworkReachabilityPath *path);
+
+/*
+ * Whether a callback with NotifyPath reports the change from one path of a target to the other: flags, reason, gateway,
+ * source or flow differ, or the interface of a path with Reachable. The other fields do not count. A callback also
+ * comes for other addresses of a name, and with NotifyNextHop for the next hop.
+ */
+SCBoolean SCNetworkReachabilityPathDiffers(const SCNetworkReachabilityPath *path,
+                                           const SCNetworkReachabilityPath *other);
+
+/*
+ * Writes a path as one line for people and logs, in the words of ip-route(8): "reachable dev eth0 via 192.0.2.1 src
+ * 192.0.2.2", "reachable on-link dev eth0 src 192.0.2.2", "reachable local dev lo src 127.0.0.1", "not reachable: no
+ * carrier dev eth0", "pending". The type follows the interface if it is Wi-Fi, cellular, ppp or a tunnel. Remarks come
+ * last: ", foreign source". Names are escaped as in GetDescription. The wording may change.
+ */
+size_t SCNetworkReachabilityPathGetString(const SCNetworkReachabilityPath *path, char *SC_NULLABLE buffer,
+                                          size_t capacity);
+
+/* Why the sleep between two attempts to connect ends. */
+/* clang-format off */
+SC_OPEN_ENUM(SCNetworkReachabilityWake) {
+    kSCNetworkReachabilityWakeNone      = 0, /* it does not end yet */
+    kSCNetworkReachabilityWakeTime      = 1, /* the time is over */
+    kSCNetworkReachabilityWakeReachable = 2, /* the target was not reachable, and is */
+    kSCNetworkReachabilityWakePath      = 3  /* packets leave over another interface or gateway, or from another
+                                              * source */
+} SC_OPEN_ENUM_END(SCNetworkReachabilityWake);
+/* clang-format on */
+
+/*
+ * Decides which changes are worth an attempt to connect, and when. The memory is the caller's and may be copied;
+ * nothing has to be released. The times are nanoseconds of any clock that does not go back. Examples/retry.c is a
+ * program.
+ */
+typedef struct {
+    uint64_t state[16];
+} SCNetworkReachabilityRetry;
+
+/* Begins. If changes go on, they end one sleep in `minInterval`. */
+void SCNetworkReachabilityRetryInit(SCNetworkReachabilityRetry *retry, uint64_t minInterval);
+
+/*
+ * Takes the next path: first the current one, then that of each callback with NotifyPath. A change is pending if the
+ * target was not reachable and is, or if it has another interface, gateway or source (with scope) than when it was
+ * reachable last. It ends the sleep `delay` after `now`: with many clients of one server, a random part of 250
+ * milliseconds. The first of several changes counts, until it is taken, or until the target is not reachable again. A
+ * pending name says nothing.
+ */
+void SCNetworkReachabilityRetryObserve(SCNetworkReachabilityRetry *retry, const SCNetworkReachabilityPath *path,
+                                       uint64_t now, uint64_t delay);
+
+/* When the pending change ends the sleep. UINT64_MAX: none is pending. */
+uint64_t SCNetworkReachabilityRetryGetDue(const SCNetworkReachabilityRetry *retry);
+
+/*
+ * Why to wake up now, if the sleep lasts until `end`. Call it when the sleep begins, after each Observe, and at the
+ * earlier of GetDue and `end`. A result other than None ends the sleep: nothing is pending then. A change that is due
+ * counts also after `end`.
+ */
+SCNetworkReachabilityWake SCNetworkReachabilityRetryTake(SCNetworkReachabilityRetry *retry, uint64_t now, uint64_t end);
+
 /* ---- Waiting ---------------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 SC_OPEN_ENUM(SCNetworkReachabilityCondition) {
     kSCNetworkReachabilityConditionKnown        = 0, /* reachable or not: the reason is not NamePending */
-    kSCNetworkReachabilityConditionReachable    = 1, /* known, and the flags have Reachable */
-    kSCNetworkReachabilityConditionNotReachable = 2, /* known, and the flags do not have Reachable */
+    kSCNetworkReachabilityConditionReachable    = 1, /* SCNetworkReachabilityPathIsReachable */
+    kSCNetworkReachabilityConditionNotReachable = 2, /* known, and not reachable */
     kSCNetworkReachabilityConditionChanged      = 3  /* reachable, and it was not, or packets left in another way */
 } SC_OPEN_ENUM_END(SCNetworkReachabilityCondition);
 /* clang-format on */
@@ -616,7 +697,7 @@ SC_OPEN_ENUM(SCNetworkReachabilityCondition) {
  *     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
  *
  *     if (SCNetworkReachabilityWait(target, kSCNetworkReachabilityConditionKnown, 5.0, &path) == 1)
- *         puts(path.flags & kSCNetworkReachabilityFlagsReachable ? "reachable" : "not reachable");
+ *         puts(SCNetworkReachabilityPathIsReachable(&path) ? "reachable" : "not reachable");
  *
  * The target may be scheduled or not. Nothing about it changes: the call watches a copy of the target, on a run loop of
  * its own. So it makes no callback, takes none from another loop, and drives no other loop. A name that is not
@@ -648,10 +729,10 @@ int SCNetworkReachabilityWait(SCNetworkReachabilityRef target, SCNetworkReachabi
 
 /*
  * Called when the flags, or the interface that packets leave over, have changed since the last delivery. With
- * NotifyPath, it is also called when the reason, gateway or source have changed. For a name, it is also called once
- * after the target is scheduled. `flags` is the current value, never an old one. Several changes before a delivery make
- * one callback, or none if they cancel out. Callbacks of one target never overlap and come in the order of the changes.
- * A callback may make any call on the target: unschedule it, set another callback, release the last reference.
+ * NotifyPath, it is also called when the reason, gateway, source or flow have changed. For a name, it is also called
+ * once after the target is scheduled. `flags` is the current value, never an old one. Several changes before a delivery
+ * make one callback, or none if they cancel out. Callbacks of one target never overlap and come in the order of the
+ * changes. A callback may make any call on the target: unschedule it, set another callback, release the last reference.
  */
 typedef void (*SCNetworkReachabilityCallBack)(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
                                               void *SC_NULLABLE info) SC_SWIFT_NAME(CNetworkReachabilityCallBack);
@@ -842,6 +923,7 @@ SC_ASSERT(sizeof(SCNetworkReachabilityScheduler) == 5 * sizeof(void *));
 SC_ASSERT(sizeof(SCNetworkReachabilityOptions) == 5 * sizeof(void *) + 6 * 4);
 SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 10 * 4 + 16 + 3 * sizeof(struct sockaddr_storage));
 SC_ASSERT(sizeof(SCNetworkReachabilityFlow) == 4 && sizeof(SCNetworkReachabilityNextHop) == 4);
+SC_ASSERT(sizeof(SCNetworkReachabilityWake) == 4 && sizeof(SCNetworkReachabilityRetry) == 16 * 8);
 
 SC_ASSERT(sizeof(SCNetworkReachabilityDefaultPath) == 4 * 4 + 2 * sizeof(struct sockaddr_storage));
 SC_ASSERT(sizeof(SCNetworkReachabilityUplink) == 8 * 4 + 16 + 2 * sizeof(SCNetworkReachabilityDefaultPath));

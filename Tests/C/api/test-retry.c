@@ -8,13 +8,14 @@ int retry_main(int argc, char **argv);
 #include "support/names.h"
 #include "support/time_limit.h"
 
-#define FAR       "198.51.100.7"
-#define LONG_TIME time_limit_of(60.0) /* seconds: a sleep that a change ends earlier */
-#define MOMENT    0.02                /* a sleep that no change ends */
+#define FAR        "198.51.100.7"
+#define LONG_TIME  time_limit_of(60.0)  /* seconds */
+#define LONG_SLEEP (10 * LONGEST_PAUSE) /* that a change ends earlier */
+#define MOMENT     (SECOND / 50)        /* a sleep that no change ends */
 
 static SCRunLoopRef loop;
 static SCNetworkReachabilityRef target;
-static struct retry retry;
+static SCNetworkReachabilityRetry retry;
 
 static void begin(void)
 {
@@ -22,7 +23,7 @@ static void begin(void)
     SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
 
     names_begin();
-    retry = (struct retry){ .was_lost = 0 };
+    SCNetworkReachabilityRetryInit(&retry, SHORTEST_PAUSE);
     options.nodename = FAR;
     options.options = kSCNetworkReachabilityOptionNotifyPath;
     context.info = &retry;
@@ -41,69 +42,66 @@ static void end(void)
     names_end();
 }
 
-/* Returns when the callback has seen it. */
+/* Return when the callback has seen it. */
 static void lose_route(void)
 {
     namespace_ip("route delete default via 192.0.2.1");
-    while (!retry.was_lost)
-        assert_true(SCRunLoopPerform(loop, LONG_TIME) > 0);
+    assert_true(SCRunLoopPerform(loop, LONG_TIME) > 0);
 }
 
 static void return_route(void)
 {
     namespace_ip("route add default via 192.0.2.1");
-    while (!retry.changed)
+    while (SCNetworkReachabilityRetryGetDue(&retry) == UINT64_MAX)
         assert_true(SCRunLoopPerform(loop, LONG_TIME) > 0);
+}
+
+static SCNetworkReachabilityWake sleep_for(uint64_t time)
+{
+    return sleep_until_worth_it(loop, &retry, now() + time);
 }
 
 TEST(a_sleep_without_a_change_lasts_its_time_reachable_or_not)
 {
-    double not_before = 0;
-    const double started = now();
+    const uint64_t started = now();
 
-    assert_int_equal(sleep_until_worth_it(loop, &retry, MOMENT, &not_before), 0);
+    assert_int_equal(sleep_for(MOMENT), kSCNetworkReachabilityWakeTime);
     lose_route();
-    assert_int_equal(sleep_until_worth_it(loop, &retry, MOMENT, &not_before), 0);
+    assert_int_equal(sleep_for(MOMENT), kSCNetworkReachabilityWakeTime);
     assert_true(now() - started >= 2 * MOMENT);
 }
 
 TEST(storm_of_flaps_ends_one_sleep_per_shortest_pause)
 {
-    const double rounding = 1e-6;
-    double not_before = 0;
+    uint64_t begun_before = 0;
 
     for (int i = 0; i < 3; i++) {
-        const double earliest = not_before;
-
         for (int flap = 0; flap < 5; flap++) {
             lose_route();
             return_route();
         }
-        assert_int_equal(sleep_until_worth_it(loop, &retry, LONG_TIME, &not_before), 1);
-        /* `not_before` is the end of this sleep and a pause. */
-        assert_true(not_before - earliest >= SHORTEST_PAUSE - rounding);
+        const uint64_t begun = now();
+        assert_int_equal(sleep_for(LONG_SLEEP), kSCNetworkReachabilityWakeReachable);
+        assert_true(begun_before == 0 || now() - begun_before >= SHORTEST_PAUSE);
+        begun_before = begun;
     }
 }
 
-/* Also if the next change would have to wait for the end of the pause. */
 TEST(loss_takes_back_a_change_that_has_not_ended_a_sleep)
 {
-    double not_before = now() + LONG_TIME;
-
     lose_route();
     return_route();
     lose_route();
-    assert_int_equal(sleep_until_worth_it(loop, &retry, MOMENT, &not_before), 0);
+    assert_int_equal(sleep_for(MOMENT), kSCNetworkReachabilityWakeTime);
 }
 
 TEST(change_during_the_attempt_ends_the_next_sleep)
 {
-    double not_before = 0;
-
     lose_route();
-    namespace_ip("route add default via 192.0.2.1");
-    assert_int_equal(sleep_until_worth_it(loop, &retry, LONG_TIME, &not_before), 1);
-    assert_int_equal(retry.was_lost, 0);
+    namespace_ip("route replace default via 192.0.2.1");
+    assert_int_equal(sleep_for(LONG_SLEEP), kSCNetworkReachabilityWakeReachable);
+    namespace_ip("route replace default via 192.0.2.9");
+    assert_int_equal(sleep_for(LONG_SLEEP), kSCNetworkReachabilityWakePath);
 }
 
 UNIT(.setup = begin, .cleanup = end, .end = names_end_group)

@@ -189,7 +189,7 @@ TEST(control_characters_of_an_interface_s_name_are_escaped_in_a_description)
     namespace_ip("link set dev a\x1b[2J up");
     SCOPED_TARGET target = expect_target("192.0.2.9");
     assert_true(SCNetworkReachabilityGetDescription(target, text, sizeof text) < sizeof text);
-    assert_non_null(strstr(text, " dev a\\x1b[2J (index "));
+    assert_non_null(strstr(text, " dev a\\x1b[2J "));
     assert_null(strchr(text, '\x1b'));
 }
 

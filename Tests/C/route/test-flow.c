@@ -589,21 +589,23 @@ TEST_EACH(a_rule_for_a_port_that_comes_and_goes_changes_the_flows_to_that_port, 
     }
 }
 
-TEST(a_pair_reports_that_its_flow_is_incomplete)
+TEST(a_flow_that_becomes_incomplete_is_reported_with_notify_path)
 {
-    struct watcher pair, silent;
+    struct watcher pair, single, silent;
 
     namespace_ip("route add default via 192.0.2.1; rule add ipproto tcp dport 443 prohibit");
     watcher_start(&pair,
                   target_of(&(struct flow_case){
                       .local = "192.0.2.2", .remote = FAR4, .options = kSCNetworkReachabilityOptionNotifyPath }));
-    watcher_start(&silent,
+    watcher_start(&single,
                   target_of(&(struct flow_case){ .remote = FAR4, .options = kSCNetworkReachabilityOptionNotifyPath }));
-    assert_int_equal(pair.calls, 0); /* the first evaluation does not read the rules, and that is no change */
+    watcher_start(&silent, target_of(&(struct flow_case){ .remote = FAR4 }));
+    /* The first evaluation does not read the rules, and that is no change. */
+    assert_int_equal(pair.calls + single.calls, 0);
     assert_int_equal(expect_path_of(pair.target).flow, kSCNetworkReachabilityFlowIncomplete);
-    AFTER("rule del ipproto tcp dport 443 prohibit", EXPECT_CHANGE(&pair, R));
+    AFTER("rule del ipproto tcp dport 443 prohibit", EXPECT_CHANGE(&pair, R); EXPECT_CHANGE(&single, R));
     assert_int_equal(expect_path_of(pair.target).flow, 0);
-    AFTER("rule add ipproto tcp dport 443 prohibit", EXPECT_CHANGE(&pair, R));
+    AFTER("rule add ipproto tcp dport 443 prohibit", EXPECT_CHANGE(&pair, R); EXPECT_CHANGE(&single, R));
     EXPECT_QUIET(&silent);
 }
 
@@ -615,8 +617,7 @@ static uint32_t last_flow_of(SCNetworkReachabilityRef target)
     return path.flow;
 }
 
-/* Also of a target that is no pair, and so gets no callback when its flow alone changes; and of one that cannot be
- * reached. */
+/* Also of a target that is no pair, and of one that cannot be reached. */
 TEST(the_last_path_is_incomplete_where_the_path_is)
 {
     static const struct flow_case cases[] = { { .remote = FAR4 },
