@@ -90,6 +90,12 @@ public struct ReachabilityReason: RawRepresentable, Sendable, Hashable {
     private init(_ reason: SCNetworkReachabilityReason) {
         rawValue = reason.rawValue
     }
+
+    /// nil: the target is reachable.
+    init?(ofPath reason: SCNetworkReachabilityReason) {
+        if reason == .none { return nil }
+        self.init(reason)
+    }
 }
 
 extension ReachabilityReason: CustomStringConvertible {

@@ -2,6 +2,7 @@
 
 #if os(Linux)
 package import CReachability
+import ReachabilityInternals
 
 /// The path of packets to a target at one moment, or the reason why they cannot leave.
 public struct ReachabilityPath: Sendable, Hashable {
@@ -62,28 +63,25 @@ public struct ReachabilityPath: Sendable, Hashable {
     /// Whether a packet can leave for the target now, perhaps after it starts a connection. That does not mean that the
     /// target responds. A host whose name is not resolved yet is not reachable.
     public var isReachable: Bool {
-        guard flags.contains(.reachable), reason != .namePending else { return false }
-        let isAutomatic = !flags.isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand])
-        return !flags.contains(.connectionRequired) || isAutomatic && !flags.contains(.interventionRequired)
+        withUnsafePointer(to: SCNetworkReachabilityPath(self), SCNetworkReachabilityPathIsReachable)
     }
 
     /// Whether packets can leave, and not with a foreign source: see ``ReachabilityFlow/sourceForeign``. An established
     /// connection over a path that is not viable should be closed.
     public var isViable: Bool {
-        isReachable && !flow.contains(.sourceForeign)
+        withUnsafePointer(to: SCNetworkReachabilityPath(self), SCNetworkReachabilityPathIsViable)
     }
 }
 
 extension ReachabilityPath: CustomStringConvertible {
-    /// Flags, route and reason, in the words of ip-route(8): "Reachable dev eth0 via 10.0.0.1 src 10.0.0.2".
+    /// One line for people and logs, in the words of ip-route(8): "reachable dev eth0 via 10.0.0.1 src 10.0.0.2", "not
+    /// reachable: no carrier dev eth0", "pending". The wording may change.
     public var description: String {
-        var words = ["\(flags)"]
-        if let interface { words.append("dev \(interface.name)") }
-        if let gateway { words.append("via \(gateway)") }
-        if let source { words.append("src \(source)") }
-        if let reason { words.append("(\(reason))") }
-        if nextHop == .failed { words.append("(next hop failed)") }
-        return words.joined(separator: " ")
+        // C does not know this reason.
+        if reason == .undetermined { return "not reachable: undetermined" }
+        return withUnsafePointer(to: SCNetworkReachabilityPath(self)) { path in
+            String { SCNetworkReachabilityPathGetString(path, $0, $1) }
+        }
     }
 }
 
@@ -91,12 +89,36 @@ extension ReachabilityPath {
     package init(_ path: SCNetworkReachabilityPath) {
         self.init(
             flags: ReachabilityFlags(rawValue: path.flags.rawValue),
-            reason: path.reason == .none ? nil : ReachabilityReason(rawValue: path.reason.rawValue),
-            interface: Interface(path), gateway: IPAddress(path.gateway), source: IPAddress(path.source),
+            reason: ReachabilityReason(ofPath: path.reason),
+            interface: Interface(path.interfaceIndex, path.interfaceName, path.interfaceType),
+            gateway: IPAddress(path.gateway), source: IPAddress(path.source),
             destination: IPAddress(path.destination), mtu: path.mtu == 0 ? nil : Int(path.mtu),
             table: path.table == 0 ? nil : path.table, evidence: ReachabilityEvidence(rawValue: path.evidence),
             flow: ReachabilityFlow(rawValue: path.flow.rawValue),
             nextHop: ReachabilityNextHop(rawValue: path.nextHop.rawValue))
+    }
+}
+
+extension SCNetworkReachabilityPath {
+    /// A path for the rules in C.
+    init(_ path: ReachabilityPath) {
+        self.init()
+        size = MemoryLayout<SCNetworkReachabilityPath>.size
+        flags = SCNetworkReachabilityFlags(rawValue: path.flags.rawValue)
+        reason = path.reason.flatMap { SCNetworkReachabilityReason(rawValue: $0.rawValue) } ?? .none
+        if let interface = path.interface {
+            interfaceIndex = interface.index
+            interfaceType = SCNetworkReachabilityInterfaceType(rawValue: interface.type.rawValue) ?? .other
+            withUnsafeMutableBytes(of: &interfaceName) { $0.copyBytes(from: interface.name.utf8.prefix($0.count - 1)) }
+        }
+        mtu = UInt32(clamping: path.mtu ?? 0)
+        table = path.table ?? 0
+        evidence = path.evidence.rawValue
+        destination = path.destination?.storage() ?? destination
+        source = path.source?.storage() ?? source
+        gateway = path.gateway?.storage() ?? gateway
+        flow = SCNetworkReachabilityFlow(rawValue: path.flow.rawValue)
+        nextHop = SCNetworkReachabilityNextHop(rawValue: path.nextHop.rawValue) ?? .unknown
     }
 }
 
@@ -176,11 +198,12 @@ extension ReachabilityPath.Interface.InterfaceType: CustomStringConvertible {
 }
 
 extension ReachabilityPath.Interface {
-    init?(_ path: SCNetworkReachabilityPath) {
-        guard path.interfaceIndex != 0 else { return nil }
-        name = withUnsafeBytes(of: path.interfaceName) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        index = path.interfaceIndex
-        type = InterfaceType(rawValue: path.interfaceType.rawValue)
+    /// `name`: 16 bytes. nil: no interface has the index 0.
+    init?(_ index: UInt32, _ name: some Any, _ type: SCNetworkReachabilityInterfaceType) {
+        guard index != 0 else { return nil }
+        self.name = withUnsafeBytes(of: name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        self.index = index
+        self.type = InterfaceType(rawValue: type.rawValue)
     }
 }
 #endif

@@ -280,7 +280,7 @@ struct WaitTests {
         }
         #expect(error == ReachabilityError(.timedOut))
         #expect(error?.path == .unreachable(.nameNotFound))
-        #expect(error.map { "\($0)" } == "timed out: Not Reachable (name not found)")
+        #expect(error.map { "\($0)" } == "timed out: not reachable: name not found")
         #expect(monitor.path.reason == .namePending)
     }
 

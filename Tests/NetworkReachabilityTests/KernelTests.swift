@@ -26,7 +26,7 @@ struct KernelTests {
         #expect(path.gateway == IPAddress("10.0.0.1"))
         #expect(path.source?.description == "10.0.0.2" && path.destination?.description == "192.0.2.1")
         #expect(path.mtu == 1500 && path.table == 254 && path.evidence == .kernel)
-        #expect(path.description == "Reachable dev e0 via 10.0.0.1 src 10.0.0.2")
+        #expect(path.description == "reachable dev e0 via 10.0.0.1 src 10.0.0.2")
 
         // Paths with equal flags and different gateways differ.
         let before = path
@@ -75,7 +75,7 @@ struct KernelTests {
         try await namespace.ip("neigh change 10.0.0.1 dev e0 nud failed")
         let failed = try #require(await iterator.next())
         #expect(failed.nextHop == .failed && failed.isReachable)
-        #expect(failed.description == "Reachable dev e0 via 10.0.0.1 src 10.0.0.2 (next hop failed)")
+        #expect(failed.description == "reachable dev e0 via 10.0.0.1 src 10.0.0.2, next hop failed")
         try await namespace.ip("neigh replace 10.0.0.1 lladdr 02:00:00:00:00:01 dev e0 nud stale")
         #expect(await iterator.next()?.nextHop == .unconfirmed)
         try await namespace.ip("route delete default")
@@ -302,6 +302,7 @@ struct KernelTests {
         let server = try NameServer(in: namespace)
         let monitor = try namespace.inside { try ReachabilityMonitor(host: "host.invalid") }
         #expect(monitor.path.reason == .namePending && !monitor.path.isReachable)
+        #expect("\(monitor.path)" == "pending" && monitor.path.flags.contains(.reachable))
         var iterator = monitor.makeAsyncIterator()
         #expect(await iterator.next()?.reason == .namePending)
         await server.waitForRequest()

@@ -139,6 +139,25 @@ struct PathTests {
         #expect(ReachabilityPath(flags: flags).isReachable == isReachable)
         #expect(!ReachabilityPath(flags: flags, reason: .namePending).isReachable)
         #expect(ReachabilityPath(flags: flags).reason == nil)
+        #expect(ReachabilityPath(flags: flags).isViable == isReachable)
+        #expect(!ReachabilityPath(flags: flags, flow: .sourceForeign).isViable)
+    }
+
+    @Test("A path has one line of text, which says \"reachable\" only of a path that is")
+    func text() throws {
+        let interface = ReachabilityPath.Interface(name: "wlan0", index: 3, type: .wiFi)
+        let source = try #require(IPAddress("192.0.2.2"))
+        let paths: [(ReachabilityPath, String)] = [
+            (.reachable, "reachable"), (.unreachable(.noCarrier), "not reachable: no carrier"),
+            (.unreachable(.undetermined), "not reachable: undetermined"),
+            (ReachabilityPath(flags: .reachable, reason: .namePending, interface: interface), "pending"),
+            (ReachabilityPath(flags: [.reachable, .connectionRequired]), "not reachable: connection required"),
+            (
+                ReachabilityPath(flags: [.reachable, .isDirect], interface: interface, source: source),
+                "reachable on-link dev wlan0 type wifi src 192.0.2.2"
+            ),
+        ]
+        for (path, text) in paths { #expect("\(path)" == text) }
     }
 
     @Test("Flags have Apple's bits and texts")
