@@ -131,6 +131,8 @@ let timerQueue = DispatchQueue(label: "reachability.timers")
 package final class KernelTarget: @unchecked Sendable {
     package enum Kind: Sendable {
         case defaultPath
+        /// All default paths.
+        case network
         case host(String)
         case addresses(local: IPAddress?, remote: IPAddress?)
         /// The descriptor is used only while the target is made.
@@ -147,13 +149,12 @@ package final class KernelTarget: @unchecked Sendable {
         _ kind: Kind, _ options: ReachabilityOptions, notifiesPath: Bool = true
     ) throws(ReachabilityError) {
         guard let target = makeTarget(kind, options, notifiesPath) else {
-            let status = SCError()
             let detail = String(cString: SCErrorDetail())
-            if status == __kSCStatusInvalidArgument, !kind.isSocket {
+            if SCError() == __kSCStatusInvalidArgument, !kind.isSocket {
                 let isInterface = options.interface != nil && detail.hasPrefix("interfaceName:")
                 throw ReachabilityError(isInterface ? .invalidInterface : .invalidAddress, detail: detail)
             }
-            throw ReachabilityError(.system, detail: detail.isEmpty ? nil : detail, errno: status)
+            throw .last
         }
         self.target = target
     }
@@ -202,7 +203,11 @@ private func makeTarget(
     options.routingMark = monitorOptions.routingMark
     options.trafficClass = monitorOptions.trafficClass
     options.protocol = UInt8(monitorOptions.transport.map { $0 == .tcp ? IPPROTO_TCP : IPPROTO_UDP } ?? 0)
-    if notifiesPath { options.options |= SCNetworkReachabilityOption.notifyPath.rawValue }
+    if case .network = kind {
+        options.options |= SCNetworkReachabilityOption.notifyNetwork.rawValue
+    } else if notifiesPath {
+        options.options |= SCNetworkReachabilityOption.notifyPath.rawValue
+    }
     if monitorOptions.reportsNextHop { options.options |= SCNetworkReachabilityOption.notifyNextHop.rawValue }
 
     switch monitorOptions.addressFamily {
@@ -231,7 +236,7 @@ private func makeTarget(
     }
 
     switch kind {
-    case .defaultPath:
+    case .defaultPath, .network:
         let isIPv6 = monitorOptions.addressFamily == .ipv6
         return makeTarget(remote: IPAddress(isIPv6 ? "::" : "0.0.0.0"))
     case .host(let host): return makeTarget(host: host)

@@ -49,6 +49,14 @@ public struct ReachabilityError: Error, Sendable {
     }
 }
 
+extension ReachabilityError {
+    /// The C library's last failure on this thread.
+    static var last: ReachabilityError {
+        let detail = String(cString: SCErrorDetail())
+        return ReachabilityError(.system, detail: detail.isEmpty ? nil : detail, errno: SCError())
+    }
+}
+
 extension ReachabilityError: Hashable {
     /// Whether two errors have the same code and errno.
     public static func == (one: ReachabilityError, other: ReachabilityError) -> Bool {

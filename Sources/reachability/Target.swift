@@ -170,7 +170,7 @@ extension Target {
         switch question {
         case .addresses(let local, let remote): (remote ?? local).map { $0.isIPv6 != (family == .ipv6) } ?? false
         case .host(let host): IPAddress.isLiteral(host) && host.contains(":") != (family == .ipv6)
-        case .defaultPath, .socket: false
+        case .defaultPath, .network, .socket: false
         }
     }
 

@@ -162,6 +162,42 @@ struct KernelTests {
         #expect(throws: ReachabilityError(.system, errno: ENOTCONN)) { try ReachabilityMonitor(socket: descriptor) }
     }
 
+    @Test("The network has its uplinks, default paths and name servers, and each change of them is reported")
+    func network() async throws {
+        let namespace = try await Namespace(.gateway)
+        let (network, updates) = try namespace.inside {
+            (try ReachabilityNetwork.current(), try ReachabilityNetwork.updates())
+        }
+        #expect(network.uplinks.map(\.interface.name) == ["e0"] && network.uplinks[0].leadsOut)
+        #expect(network.ipv4.isReachable && network.ipv4.reason == nil && network.ipv4 == network.uplinks[0].ipv4)
+        #expect(network.ipv4.gateway == IPAddress("10.0.0.1") && network.ipv4.source == IPAddress("10.0.0.2"))
+        #expect(network.ipv4.interfaceIndex == network.uplinks[0].interface.index)
+        #expect(network.ipv6 == ReachabilityNetwork.DefaultPath() && network.ipv4LoopbackFlags.contains(.reachable))
+        #expect(network.uplinksAreComplete && network.evidence == .kernel)
+        var iterator = updates.makeAsyncIterator()
+        var update = await iterator.next(isolation: #isolation)
+        while update?.uplinksAreComplete == false { update = await iterator.next(isolation: #isolation) }
+        #expect(update == network)
+        try await namespace.until(isWatched: true)
+        try await namespace.ip("route delete default")
+        update = await iterator.next(isolation: #isolation)
+        #expect(update?.uplinks == [] && update?.ipv4.reason == .noRoute)
+    }
+
+    @Test("An iteration over the network's changes ends with its task, and the kernel is not watched after it")
+    func networkLifetime() async throws {
+        let namespace = try await Namespace(.gateway)
+        let received = Recorder<Void>()
+        let updates = try namespace.inside { try ReachabilityNetwork.updates() }
+        let task = Task { for await _ in updates { received.record(()) } }
+        _ = await received.next()
+        task.cancel()
+        await task.value
+        try await namespace.until(isWatched: false)
+        do { _ = try namespace.inside { try ReachabilityNetwork.updates() } }
+        try await namespace.until(isWatched: false)
+    }
+
     @Test("The loss of the carrier is reported")
     func carrier() async throws {
         let namespace = try await Namespace(.gateway)

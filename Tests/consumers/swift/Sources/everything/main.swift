@@ -38,6 +38,7 @@ let monitor = try ReachabilityMonitor(address: "127.0.0.1")
 let local: ReachabilityFlags = [.reachable, .isLocalAddress, .isDirect]
 check(monitor.path.flags == local && monitor.path.reason == nil, "127.0.0.1 is local")
 check(monitor.addresses == [NetworkReachability.IPAddress("127.0.0.1")], "127.0.0.1 is its own address")
+check(try ReachabilityNetwork.current().uplinksAreComplete, "the network is known")
 let observation = monitor.observe { check($0.interface?.type == .loopback, "127.0.0.1 is reached over lo") }
 check(ReachabilityScript(.reachable).watchedMonitors == 0, "a new script has no monitors")
 
