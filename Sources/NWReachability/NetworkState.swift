@@ -83,7 +83,10 @@ extension UsedTypes {
 // The structures are large, so they are passed as `inout`, which copies nothing.
 
 extension NetworkState {
-    init(_ network: inout SCNetworkReachabilityNetwork, _ uplinks: UnsafeMutableBufferPointer<SCNetworkReachabilityUplink>) {
+    init(
+        _ network: inout SCNetworkReachabilityNetwork,
+        _ uplinks: UnsafeMutableBufferPointer<SCNetworkReachabilityUplink>
+    ) {
         self.uplinks.reserveCapacity(uplinks.count)
         for index in uplinks.indices {
             let uplink = Uplink(&uplinks[index])
@@ -195,8 +198,12 @@ extension NWInterface.InterfaceType {
 }
 
 extension SCNetworkReachabilityUplink {
-    fileprivate var ipv4Underlay: UsedTypes { UsedTypes(underlay: ipv4UnderlayTypes, leadsOut: ipv4UnderlayLeadsOut != 0) }
-    fileprivate var ipv6Underlay: UsedTypes { UsedTypes(underlay: ipv6UnderlayTypes, leadsOut: ipv6UnderlayLeadsOut != 0) }
+    fileprivate var ipv4Underlay: UsedTypes {
+        UsedTypes(underlay: ipv4UnderlayTypes, leadsOut: ipv4UnderlayLeadsOut != 0)
+    }
+    fileprivate var ipv6Underlay: UsedTypes {
+        UsedTypes(underlay: ipv6UnderlayTypes, leadsOut: ipv6UnderlayLeadsOut != 0)
+    }
 }
 
 extension UsedTypes {

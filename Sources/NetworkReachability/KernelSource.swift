@@ -19,6 +19,17 @@ package protocol Source: Sendable {
 
     /// A call of `onChange` that has begun may end after this returns.
     func stop()
+
+    /// All addresses of the target.
+    var addresses: [IPAddress] { get }
+
+    /// What the source is, for logs.
+    var description: String { get }
+}
+
+extension Source {
+    package var addresses: [IPAddress] { path()?.destination.map { [$0] } ?? [] }
+    package var description: String { path()?.description ?? "" }
 }
 
 /// The paths of a target, as the kernel has them.
@@ -75,6 +86,9 @@ package final class KernelSource: Source {
         }
     }
 
+    package var addresses: [IPAddress] { currentTarget?.addresses ?? [] }
+    package var description: String { currentTarget?.description ?? "" }
+
     private var currentTarget: KernelTarget? {
         target.withLock { target in
             if target == nil { target = try? KernelTarget(kind, options) }
@@ -117,10 +131,14 @@ let timerQueue = DispatchQueue(label: "reachability.timers")
 package final class KernelTarget: @unchecked Sendable {
     package enum Kind: Sendable {
         case defaultPath
+        /// All default paths.
+        case network
         case host(String)
-        case addresses(local: ReachabilityPath.Address?, remote: ReachabilityPath.Address?)
+        case addresses(local: IPAddress?, remote: IPAddress?)
         /// The descriptor is used only while the target is made.
         case socket(Int32)
+
+        fileprivate var isSocket: Bool { if case .socket = self { true } else { false } }
     }
 
     /// The C target, for calls that have no Swift form: scheduling on a run loop, the description.
@@ -131,28 +149,39 @@ package final class KernelTarget: @unchecked Sendable {
         _ kind: Kind, _ options: ReachabilityOptions, notifiesPath: Bool = true
     ) throws(ReachabilityError) {
         guard let target = makeTarget(kind, options, notifiesPath) else {
-            let status = SCError()
-            // The host or the addresses are valid, as the monitor checked them. So the interface contradicts a zone, or the
-            // address is not of the family.
-            if status == __kSCStatusInvalidArgument && options.interface != nil {
-                throw ReachabilityError(.invalidInterface)
+            let detail = String(cString: SCErrorDetail())
+            if SCError() == __kSCStatusInvalidArgument, !kind.isSocket {
+                let isInterface = options.interface != nil && detail.hasPrefix("interfaceName:")
+                throw ReachabilityError(isInterface ? .invalidInterface : .invalidAddress, detail: detail)
             }
-            if status == __kSCStatusInvalidArgument && options.addressFamily != nil {
-                throw ReachabilityError(.addressFamiliesDiffer)
-            }
-            // A zone in the form of a URL, or a long one that no interface has as its alternative name.
-            if status == __kSCStatusInvalidArgument, case .host = kind { throw ReachabilityError(.invalidAddress) }
-            throw ReachabilityError(.system, errno: status)
+            throw .last
         }
         self.target = target
     }
 
     /// Returns the last path that the library evaluated, if the target is scheduled: the library reports each change of
     /// it. Otherwise queries the kernel. Returns nil if the query fails.
-    func path() -> ReachabilityPath? {
+    package func path() -> ReachabilityPath? {
         var path = SCNetworkReachabilityPath()
         path.size = MemoryLayout<SCNetworkReachabilityPath>.size
         return SCNetworkReachabilityGetLastPath(target, &path) ? ReachabilityPath(path) : nil
+    }
+
+    /// All addresses of a name, in the order of the look-up; of an address, itself. None: the default path, or a name that
+    /// is not looked up.
+    package var addresses: [IPAddress] {
+        var storages: [sockaddr_storage] = []
+        var count = SCNetworkReachabilityGetResolvedAddresses(target, nil, 0)
+        while count > storages.count {
+            storages = Array(repeating: sockaddr_storage(), count: count)
+            count = SCNetworkReachabilityGetResolvedAddresses(target, &storages, storages.count)
+        }
+        return storages.prefix(count).compactMap(IPAddress.init)
+    }
+
+    /// Several lines, for people.
+    package var description: String {
+        String { SCNetworkReachabilityGetDescription(target, $0, $1) }
     }
 
     /// Calls `onChange` on the library's own thread at every change. Returns false if the target cannot be scheduled.
@@ -172,8 +201,13 @@ private func makeTarget(
     var options = SCNetworkReachabilityOptions()
     options.size = MemoryLayout<SCNetworkReachabilityOptions>.size
     options.routingMark = monitorOptions.routingMark
+    options.trafficClass = monitorOptions.trafficClass
     options.protocol = UInt8(monitorOptions.transport.map { $0 == .tcp ? IPPROTO_TCP : IPPROTO_UDP } ?? 0)
-    if notifiesPath { options.options |= SCNetworkReachabilityOption.notifyPath.rawValue }
+    if case .network = kind {
+        options.options |= SCNetworkReachabilityOption.notifyNetwork.rawValue
+    } else if notifiesPath {
+        options.options |= SCNetworkReachabilityOption.notifyPath.rawValue
+    }
     if monitorOptions.reportsNextHop { options.options |= SCNetworkReachabilityOption.notifyNextHop.rawValue }
 
     switch monitorOptions.addressFamily {
@@ -183,7 +217,7 @@ private func makeTarget(
     }
 
     func makeTarget(
-        host: String? = nil, local: ReachabilityPath.Address? = nil, remote: ReachabilityPath.Address? = nil
+        host: String? = nil, local: IPAddress? = nil, remote: IPAddress? = nil
     ) -> SCNetworkReachability? {
         withCString(host) { host in
             withCString(monitorOptions.interface) { interface in
@@ -202,9 +236,9 @@ private func makeTarget(
     }
 
     switch kind {
-    case .defaultPath:
+    case .defaultPath, .network:
         let isIPv6 = monitorOptions.addressFamily == .ipv6
-        return makeTarget(remote: ReachabilityPath.Address(isIPv6 ? "::" : "0.0.0.0"))
+        return makeTarget(remote: IPAddress(isIPv6 ? "::" : "0.0.0.0"))
     case .host(let host): return makeTarget(host: host)
     case .addresses(let local, let remote): return makeTarget(local: local, remote: remote)
     case .socket(let descriptor): return SCNetworkReachabilityCreateWithSocket(nil, descriptor)

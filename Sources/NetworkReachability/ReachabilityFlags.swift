@@ -2,6 +2,7 @@
 
 #if os(Linux)
 import CReachability
+import ReachabilityInternals
 
 /// What is known about the route to a target. The bits are Apple's. No flag: no packet can leave for the target.
 ///
@@ -41,12 +42,7 @@ extension ReachabilityFlags: CustomStringConvertible {
     /// The words of `scutil -r`, joined by commas: "Reachable,Directly Reachable Address". No flag: "Not Reachable".
     public var description: String {
         let flags = SCNetworkReachabilityFlags(rawValue: rawValue)
-        let length = SCNetworkReachabilityFlagsGetString(flags, nil, 0)
-        return String(unsafeUninitializedCapacity: length + 1) { buffer in
-            buffer.withMemoryRebound(to: CChar.self) {
-                SCNetworkReachabilityFlagsGetString(flags, $0.baseAddress, $0.count)
-            }
-        }
+        return String { SCNetworkReachabilityFlagsGetString(flags, $0, $1) }
     }
 }
 
@@ -60,8 +56,6 @@ public struct ReachabilityReason: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// The target is reachable.
-    public static let none = ReachabilityReason(.none)
     /// There is no route.
     public static let noRoute = ReachabilityReason(.noRoute)
     /// An "unreachable" route applies.
@@ -96,6 +90,12 @@ public struct ReachabilityReason: RawRepresentable, Sendable, Hashable {
     private init(_ reason: SCNetworkReachabilityReason) {
         rawValue = reason.rawValue
     }
+
+    /// nil: the target is reachable.
+    init?(ofPath reason: SCNetworkReachabilityReason) {
+        if reason == .none { return nil }
+        self.init(reason)
+    }
 }
 
 extension ReachabilityReason: CustomStringConvertible {
@@ -104,6 +104,34 @@ extension ReachabilityReason: CustomStringConvertible {
         if self == .undetermined { return "undetermined" }
         guard let reason = SCNetworkReachabilityReason(rawValue: rawValue) else { return "reason \(rawValue)" }
         return String(cString: SCNetworkReachabilityReasonString(reason))
+    }
+}
+
+/// The source of a path. Later versions may have more.
+public struct ReachabilityEvidence: RawRepresentable, Sendable, Hashable {
+    /// The value in C.
+    public let rawValue: UInt32
+
+    /// Makes a value from the one in C.
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// A route query to the kernel.
+    public static let kernel = ReachabilityEvidence(rawValue: SCNetworkReachabilityEvidence.kernel.rawValue)
+    /// A connected UDP socket, which sends nothing, in a sandbox without rtnetlink. The only flags are
+    /// ``ReachabilityFlags/reachable`` and ``ReachabilityFlags/isLocalAddress``.
+    public static let socket = ReachabilityEvidence(rawValue: SCNetworkReachabilityEvidence.socket.rawValue)
+}
+
+extension ReachabilityEvidence: CustomStringConvertible {
+    /// The name in code: "kernel".
+    public var description: String {
+        switch self {
+        case .kernel: "kernel"
+        case .socket: "socket"
+        default: "evidence \(rawValue)"
+        }
     }
 }
 

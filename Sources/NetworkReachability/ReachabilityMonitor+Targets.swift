@@ -20,8 +20,7 @@ extension ReachabilityMonitor {
 
     /// Monitors a host, by its name or by an address literal as `init(address:)` takes it.
     ///
-    /// Throws ``ReachabilityError/Code/emptyHost``, `hostHasScheme`, `hostHasSlash`, `hostHasWhiteSpace`,
-    /// `hostHasNUL`, `hostTooLong` or `hostNotConvertible`.
+    /// Throws ``ReachabilityError/Code/invalidHost``. A text such as "1", which connect(2) takes for 0.0.0.1, is no host.
     public convenience init(
         host: String, options: ReachabilityOptions = ReachabilityOptions()
     ) throws(ReachabilityError) {
@@ -66,8 +65,17 @@ extension ReachabilityMonitor {
         self.init(source: try KernelSource(.socket(socket), ReachabilityOptions()))
     }
 
-    /// Monitors an address literal. IPv4 is parsed as in inet_aton(3). IPv6 may have a `%zone`: the name or number of
-    /// an interface, which need not exist yet. `0.0.0.0` and `::` are the default path.
+    /// Monitors an address. `0.0.0.0` and `::` are the default path.
+    ///
+    /// Throws ``ReachabilityError/Code/invalidAddress`` if the options have another family.
+    public convenience init(
+        address: IPAddress, options: ReachabilityOptions = ReachabilityOptions()
+    ) throws(ReachabilityError) {
+        try self.init(localAddress: nil, remoteAddress: address, options: options)
+    }
+
+    /// Monitors an address as text, which is parsed as in inet_pton(3). IPv6 may have a `%zone`: the name or number of an
+    /// interface. The interface need not exist yet, and is followed by its name.
     ///
     /// Throws ``ReachabilityError/Code/invalidAddress``.
     public convenience init(
@@ -79,25 +87,15 @@ extension ReachabilityMonitor {
     }
 
     /// Monitors whether `remoteAddress` is reachable from `localAddress`. If one of them is nil, the other is the
-    /// target. A zone must exist now.
+    /// target.
     ///
-    /// Throws ``ReachabilityError/Code/invalidAddress``, `addressMissing` or `addressFamiliesDiffer`.
+    /// Throws ``ReachabilityError/Code/invalidAddress`` if both are nil, or of different families.
     public convenience init(
-        localAddress: String?, remoteAddress: String?, options: ReachabilityOptions = ReachabilityOptions()
+        localAddress: IPAddress?, remoteAddress: IPAddress?, options: ReachabilityOptions = ReachabilityOptions()
     ) throws(ReachabilityError) {
-        let local = try address(localAddress)
-        let remote = try address(remoteAddress)
-        if local == nil && remote == nil { throw ReachabilityError(.addressMissing) }
-        if let local, let remote, local.isIPv6 != remote.isIPv6 { throw ReachabilityError(.addressFamiliesDiffer) }
         self.init(
-            source: try KernelSource(.addresses(local: local, remote: remote), options),
+            source: try KernelSource(.addresses(local: localAddress, remote: remoteAddress), options),
             settleTime: options.settleTime)
     }
-}
-
-private func address(_ literal: String?) throws(ReachabilityError) -> ReachabilityPath.Address? {
-    guard let literal else { return nil }
-    guard let address = ReachabilityPath.Address(literal) else { throw ReachabilityError(.invalidAddress) }
-    return address
 }
 #endif

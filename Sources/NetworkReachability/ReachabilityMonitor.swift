@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// ```swift
 /// for await path in try ReachabilityMonitor(host: "example.com") {
-///     print(path.isReachable ? "reachable" : "not reachable: \(path.reason)")
+///     print(path)
 /// }
 /// ```
 ///
@@ -61,6 +61,11 @@ public final class ReachabilityMonitor: Sendable {
         state.withLock { $0.latest } ?? source.path() ?? .unreachable(.undetermined)
     }
 
+    /// All addresses of the host, in the resolver's order. An address has itself. Empty: the default path, a name that does
+    /// not exist, or one that is not looked up, as there are no iterators or observers. The first path after a look-up may
+    /// be of the addresses before.
+    public var addresses: [IPAddress] { source.addresses }
+
     /// Ends all iterators and observers for good. Later ones end at once. ``path`` can still be read.
     public func cancel() {
         let receivers = state.withLock { state in
@@ -71,6 +76,12 @@ public final class ReachabilityMonitor: Sendable {
         for receiver in receivers.values { receiver.close() }
         startOrStopSource()
     }
+}
+
+extension ReachabilityMonitor: CustomDebugStringConvertible {
+    /// Several lines for people and logs: the target, its flags, reason and path, the state of the look-up. The wording may
+    /// change.
+    public var debugDescription: String { source.description }
 }
 
 // MARK: - Receivers

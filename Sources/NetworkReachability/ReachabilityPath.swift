@@ -2,27 +2,30 @@
 
 #if os(Linux)
 package import CReachability
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ReachabilityInternals
 
 /// The path of packets to a target at one moment, or the reason why they cannot leave.
 public struct ReachabilityPath: Sendable, Hashable {
     /// The flags, as Apple defines them.
     public var flags: ReachabilityFlags
-    /// ``ReachabilityReason/none`` if the target is reachable.
-    public var reason: ReachabilityReason
+    /// Why the target is not reachable. nil: it is reachable.
+    public var reason: ReachabilityReason?
     /// The interface of the route. A target that is not reachable has one, too, if there is a route.
     public var interface: Interface?
     /// nil: the target is on a directly attached network, or the gateway is not known.
-    public var gateway: Address?
+    public var gateway: IPAddress?
     /// The source address of packets to the target.
-    public var source: Address?
+    public var source: IPAddress?
     /// The address of the target. For a host, the address that the flags describe. nil for the default path.
-    public var destination: Address?
+    public var destination: IPAddress?
+    /// The bytes of the largest packet: the route's, or else the interface's. nil: not known. A change of it alone is not
+    /// reported.
+    public var mtu: Int?
+    /// The routing table of the route, as rtnetlink(7) numbers it: 254 is "main". nil: not known. A change of it alone is
+    /// not reported.
+    public var table: UInt32?
+    /// Where the library has this from.
+    public var evidence: ReachabilityEvidence
     /// What else is known about the packets.
     public var flow: ReachabilityFlow
     /// Whether the next hop responds, when the path was read. A change of it alone is reported only with
@@ -31,9 +34,10 @@ public struct ReachabilityPath: Sendable, Hashable {
 
     /// Makes a path for a ``ReachabilityScript``.
     public init(
-        flags: ReachabilityFlags, reason: ReachabilityReason = .none, interface: Interface? = nil,
-        gateway: Address? = nil, source: Address? = nil, destination: Address? = nil,
-        flow: ReachabilityFlow = [], nextHop: ReachabilityNextHop = .unknown
+        flags: ReachabilityFlags, reason: ReachabilityReason? = nil, interface: Interface? = nil,
+        gateway: IPAddress? = nil, source: IPAddress? = nil, destination: IPAddress? = nil, mtu: Int? = nil,
+        table: UInt32? = nil, evidence: ReachabilityEvidence = .kernel, flow: ReachabilityFlow = [],
+        nextHop: ReachabilityNextHop = .unknown
     ) {
         self.flags = flags
         self.reason = reason
@@ -41,6 +45,9 @@ public struct ReachabilityPath: Sendable, Hashable {
         self.gateway = gateway
         self.source = source
         self.destination = destination
+        self.mtu = mtu
+        self.table = table
+        self.evidence = evidence
         self.flow = flow
         self.nextHop = nextHop
     }
@@ -56,28 +63,25 @@ public struct ReachabilityPath: Sendable, Hashable {
     /// Whether a packet can leave for the target now, perhaps after it starts a connection. That does not mean that the
     /// target responds. A host whose name is not resolved yet is not reachable.
     public var isReachable: Bool {
-        guard flags.contains(.reachable), reason != .namePending else { return false }
-        let isAutomatic = !flags.isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand])
-        return !flags.contains(.connectionRequired) || isAutomatic && !flags.contains(.interventionRequired)
+        withUnsafePointer(to: SCNetworkReachabilityPath(self), SCNetworkReachabilityPathIsReachable)
     }
 
     /// Whether packets can leave, and not with a foreign source: see ``ReachabilityFlow/sourceForeign``. An established
     /// connection over a path that is not viable should be closed.
     public var isViable: Bool {
-        isReachable && !flow.contains(.sourceForeign)
+        withUnsafePointer(to: SCNetworkReachabilityPath(self), SCNetworkReachabilityPathIsViable)
     }
 }
 
 extension ReachabilityPath: CustomStringConvertible {
-    /// Flags, route and reason, in the words of ip-route(8): "Reachable dev eth0 via 10.0.0.1 src 10.0.0.2".
+    /// One line for people and logs, in the words of ip-route(8): "reachable dev eth0 via 10.0.0.1 src 10.0.0.2", "not
+    /// reachable: no carrier dev eth0", "pending". The wording may change.
     public var description: String {
-        var words = ["\(flags)"]
-        if let interface { words.append("dev \(interface.name)") }
-        if let gateway { words.append("via \(gateway)") }
-        if let source { words.append("src \(source)") }
-        if reason != .none { words.append("(\(reason))") }
-        if nextHop == .failed { words.append("(next hop failed)") }
-        return words.joined(separator: " ")
+        // C does not know this reason.
+        if reason == .undetermined { return "not reachable: undetermined" }
+        return withUnsafePointer(to: SCNetworkReachabilityPath(self)) { path in
+            String { SCNetworkReachabilityPathGetString(path, $0, $1) }
+        }
     }
 }
 
@@ -85,10 +89,36 @@ extension ReachabilityPath {
     package init(_ path: SCNetworkReachabilityPath) {
         self.init(
             flags: ReachabilityFlags(rawValue: path.flags.rawValue),
-            reason: ReachabilityReason(rawValue: path.reason.rawValue), interface: Interface(path),
-            gateway: Address(path.gateway), source: Address(path.source), destination: Address(path.destination),
+            reason: ReachabilityReason(ofPath: path.reason),
+            interface: Interface(path.interfaceIndex, path.interfaceName, path.interfaceType),
+            gateway: IPAddress(path.gateway), source: IPAddress(path.source),
+            destination: IPAddress(path.destination), mtu: path.mtu == 0 ? nil : Int(path.mtu),
+            table: path.table == 0 ? nil : path.table, evidence: ReachabilityEvidence(rawValue: path.evidence),
             flow: ReachabilityFlow(rawValue: path.flow.rawValue),
             nextHop: ReachabilityNextHop(rawValue: path.nextHop.rawValue))
+    }
+}
+
+extension SCNetworkReachabilityPath {
+    /// A path for the rules in C.
+    init(_ path: ReachabilityPath) {
+        self.init()
+        size = MemoryLayout<SCNetworkReachabilityPath>.size
+        flags = SCNetworkReachabilityFlags(rawValue: path.flags.rawValue)
+        reason = path.reason.flatMap { SCNetworkReachabilityReason(rawValue: $0.rawValue) } ?? .none
+        if let interface = path.interface {
+            interfaceIndex = interface.index
+            interfaceType = SCNetworkReachabilityInterfaceType(rawValue: interface.type.rawValue) ?? .other
+            withUnsafeMutableBytes(of: &interfaceName) { $0.copyBytes(from: interface.name.utf8.prefix($0.count - 1)) }
+        }
+        mtu = UInt32(clamping: path.mtu ?? 0)
+        table = path.table ?? 0
+        evidence = path.evidence.rawValue
+        destination = path.destination?.storage() ?? destination
+        source = path.source?.storage() ?? source
+        gateway = path.gateway?.storage() ?? gateway
+        flow = SCNetworkReachabilityFlow(rawValue: path.flow.rawValue)
+        nextHop = SCNetworkReachabilityNextHop(rawValue: path.nextHop.rawValue) ?? .unknown
     }
 }
 
@@ -168,129 +198,12 @@ extension ReachabilityPath.Interface.InterfaceType: CustomStringConvertible {
 }
 
 extension ReachabilityPath.Interface {
-    init?(_ path: SCNetworkReachabilityPath) {
-        guard path.interfaceIndex != 0 else { return nil }
-        name = withUnsafeBytes(of: path.interfaceName) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        index = path.interfaceIndex
-        type = InterfaceType(rawValue: path.interfaceType.rawValue)
-    }
-}
-
-extension ReachabilityPath {
-    /// An IPv4 or IPv6 address.
-    public struct Address: Sendable, Hashable {
-        /// In network order. An IPv4 address is in the upper four bytes of the first half.
-        private var halves: (UInt64, UInt64)
-        /// Whether this is an IPv6 address.
-        public let isIPv6: Bool
-        /// The index of the interface of a link-local IPv6 address. 0: none.
-        public let scopeID: UInt32
-
-        /// The address in network order: 4 or 16 bytes.
-        public var bytes: [UInt8] {
-            let all = withUnsafeBytes(of: (halves.0.bigEndian, halves.1.bigEndian), Array.init)
-            return isIPv6 ? all : Array(all.prefix(4))
-        }
-
-        /// Whether two addresses are the same, with their interface.
-        public static func == (one: Address, other: Address) -> Bool {
-            one.halves == other.halves && one.isIPv6 == other.isIPv6 && one.scopeID == other.scopeID
-        }
-
-        /// Hashes what `==` compares.
-        public func hash(into hasher: inout Hasher) {
-            hasher.combine(halves.0)
-            hasher.combine(halves.1)
-            hasher.combine(scopeID)
-        }
-
-        private init(_ bytes: UnsafeRawBufferPointer, scopeID: UInt32 = 0) {
-            var halves: (UInt64, UInt64) = (0, 0)
-            withUnsafeMutableBytes(of: &halves) { $0.copyMemory(from: bytes) }
-            self.halves = (UInt64(bigEndian: halves.0), UInt64(bigEndian: halves.1))
-            isIPv6 = bytes.count == 16
-            self.scopeID = scopeID
-        }
-    }
-}
-
-extension ReachabilityPath.Address {
-    /// Parses an address literal. IPv4 is parsed as in inet_aton(3). IPv6 may have a `%zone`: the number of an
-    /// interface, or the name of an interface that exists now. nil: the text is not such a literal.
-    public init?(_ literal: String) {
-        guard let literal = AddressLiteral(literal) else { return nil }
-        switch literal.address {
-        case .ipv4(var address): self = withUnsafeBytes(of: &address) { Self($0) }
-        case .ipv6(var address):
-            let scopeID = literal.zone.map { literal.zoneNumber ?? if_nametoindex($0) }
-            guard scopeID != 0 else { return nil }
-            self = withUnsafeBytes(of: &address) { Self($0, scopeID: scopeID ?? 0) }
-        }
-    }
-
-    package init?(_ storage: sockaddr_storage) {
-        switch Int32(storage.ss_family) {
-        case AF_INET:
-            self = withUnsafeBytes(of: storage) {
-                withUnsafeBytes(of: $0.load(as: sockaddr_in.self).sin_addr) { Self($0) }
-            }
-        case AF_INET6:
-            self = withUnsafeBytes(of: storage) {
-                let address = $0.load(as: sockaddr_in6.self)
-                return withUnsafeBytes(of: address.sin6_addr) { Self($0, scopeID: address.sin6_scope_id) }
-            }
-        default: return nil
-        }
-    }
-
-    fileprivate func storage(port: UInt16) -> sockaddr_storage {
-        var storage = sockaddr_storage()
-        withUnsafeMutableBytes(of: &storage) { storage in
-            if isIPv6 {
-                var address = sockaddr_in6()
-                address.sin6_family = sa_family_t(AF_INET6)
-                address.sin6_scope_id = scopeID
-                address.sin6_port = port.bigEndian
-                withUnsafeMutableBytes(of: &address.sin6_addr) { $0.copyBytes(from: bytes) }
-                storage.storeBytes(of: address, as: sockaddr_in6.self)
-            } else {
-                var address = sockaddr_in()
-                address.sin_family = sa_family_t(AF_INET)
-                address.sin_port = port.bigEndian
-                withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: bytes) }
-                storage.storeBytes(of: address, as: sockaddr_in.self)
-            }
-        }
-        return storage
-    }
-}
-
-func withSocketAddress<Result>(
-    _ address: ReachabilityPath.Address?, port: UInt16 = 0, _ body: (UnsafePointer<sockaddr>?) -> Result
-) -> Result {
-    guard let address else { return body(nil) }
-    return withUnsafePointer(to: address.storage(port: port)) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body)
-    }
-}
-
-extension ReachabilityPath.Address: CustomStringConvertible {
-    /// "192.0.2.1", "2001:db8::1" or "fe80::1%eth0". If the thread's network namespace has no such interface, the zone
-    /// is its number: "fe80::1%7".
-    public var description: String {
-        let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
-            bytes.withUnsafeBytes { bytes in
-                inet_ntop(isIPv6 ? AF_INET6 : AF_INET, bytes.baseAddress, buffer.baseAddress, socklen_t(buffer.count))
-                    .map { String(cString: $0) } ?? ""
-            }
-        }
-        return scopeID == 0 ? text : "\(text)%\(interfaceName(of: scopeID) ?? "\(scopeID)")"
-    }
-}
-
-private func interfaceName(of index: UInt32) -> String? {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { buffer in
-        if_indextoname(index, buffer.baseAddress).map { String(cString: $0) }
+    /// `name`: 16 bytes. nil: no interface has the index 0.
+    init?(_ index: UInt32, _ name: some Any, _ type: SCNetworkReachabilityInterfaceType) {
+        guard index != 0 else { return nil }
+        self.name = withUnsafeBytes(of: name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        self.index = index
+        self.type = InterfaceType(rawValue: type.rawValue)
     }
 }
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
+import CReachability
 import Synchronization
 
 /// Why a sleep of a ``ReachabilityRetryTimer`` has ended.
@@ -11,6 +12,16 @@ public enum ReachabilityWake: Sendable, Hashable {
     case reachable
     /// Packets leave over another interface or gateway, or from another source.
     case path
+
+    /// nil: the sleep goes on.
+    fileprivate init?(_ wake: SCNetworkReachabilityWake) {
+        switch wake {
+        case .time: self = .time
+        case .reachable: self = .reachable
+        case .path: self = .path
+        default: return nil
+        }
+    }
 }
 
 /// The sleep between two attempts to connect. It ends early when an attempt has become worth while.
@@ -43,24 +54,50 @@ public final class ReachabilityRetryTimer: Sendable {
     ///   - jitter: A change ends the sleep after a random part of this time. 250 milliseconds are good for many clients
     ///     of one server, which must not come all at once.
     ///   - minimumInterval: If changes go on, they end one sleep in this time.
-    public init(_ monitor: ReachabilityMonitor, jitter: Duration = .zero, minimumInterval: Duration = .seconds(1)) {
-        sleeper = Sleeper(jitter: jitter, minimumInterval: minimumInterval)
+    ///   - clock: Measures all times. A test may pass one of its own.
+    public init(
+        _ monitor: ReachabilityMonitor, jitter: Duration = .zero, minimumInterval: Duration = .seconds(1),
+        clock: some Clock<Duration> = ContinuousClock()
+    ) {
+        sleeper = Sleeper(NanosecondClock(clock), jitter: jitter, minimumInterval: minimumInterval)
         registration = Registration(sleeper, with: monitor)
     }
 
-    /// Sleeps for the time, or until a change, and returns which. One task at a time sleeps.
+    /// Sleeps for the time, or until a change, and returns which. One task at a time may sleep: a change ends one sleep, so
+    /// each loop that connects needs a timer of its own.
     ///
-    /// Throws `CancellationError` if the task is cancelled, or if another task begins to sleep, and ``ReachabilityError``
-    /// with the code ``ReachabilityError/Code/monitorCancelled`` if the monitor is.
+    /// Throws `CancellationError` if the task is cancelled, and ``ReachabilityError`` with the code
+    /// ``ReachabilityError/Code/cancelled`` if the monitor is.
     public func sleep(for duration: Duration) async throws -> ReachabilityWake {
-        // At most a century, because an instant can overflow.
-        let end = ContinuousClock.now + Swift.min(Swift.max(duration, .zero), .seconds(3_000_000_000))
-        let number = sleeper.newNumber()
+        let number = sleeper.begin(duration)
+        defer { sleeper.end() }
         return try await withTaskCancellationHandler {
-            try await sleeper.sleep(number, until: end)
+            try await sleeper.sleep()
         } onCancel: { [sleeper] in
             sleeper.cancel(number)
         }
+    }
+}
+
+/// A clock that counts nanoseconds from its first use.
+private struct NanosecondClock: Sendable {
+    let now: @Sendable () -> UInt64
+    let sleep: @Sendable (UInt64) async throws -> Void
+
+    init(_ clock: some Clock<Duration>) {
+        let start = clock.now
+        now = { start.duration(to: clock.now).nanoseconds }
+        sleep = { time in
+            try await clock.sleep(until: start.advanced(by: .nanoseconds(time)), tolerance: nil)
+        }
+    }
+}
+
+extension Duration {
+    /// At least 0, and at most a century, because an instant can overflow.
+    fileprivate var nanoseconds: UInt64 {
+        let (seconds, attoseconds) = min(max(self, .zero), .seconds(3_000_000_000)).components
+        return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
     }
 }
 
@@ -69,14 +106,16 @@ private final class Sleeper: PathReceiver {
     private typealias Waiter = UnsafeContinuation<ReachabilityWake, any Error>
 
     private struct State {
-        var trigger: RetryTrigger
+        /// Decides which changes are worth an attempt, and when.
+        var retry = SCNetworkReachabilityRetry()
         var lastUpdate = PathUpdate(path: .unreachable(.undetermined), number: 0)
         var isClosed = false
-        /// The number of the newest sleep. `waiter` is nil if it has not begun, or has ended.
+        var isSleeping = false
+        /// The number of the newest sleep. A cancellation of an earlier one may still be under way.
         var number: UInt64 = 0
         var isCancelled = false
         var waiter: Waiter?
-        var end = ContinuousClock.now
+        var end: UInt64 = 0
         var alarm: Task<Void, Never>?
 
         mutating func takeWaiter() -> Waiter? {
@@ -87,22 +126,25 @@ private final class Sleeper: PathReceiver {
         }
     }
 
-    private let state: Mutex<State>
+    private let state = Mutex(State())
+    private let clock: NanosecondClock
     private let jitter: Duration
 
-    init(jitter: Duration, minimumInterval: Duration) {
+    init(_ clock: NanosecondClock, jitter: Duration, minimumInterval: Duration) {
+        self.clock = clock
         self.jitter = jitter
-        state = Mutex(State(trigger: RetryTrigger(minimumInterval: minimumInterval)))
+        state.withLock { SCNetworkReachabilityRetryInit(&$0.retry, minimumInterval.nanoseconds) }
     }
 
     func receive(_ update: PathUpdate) {
-        let now = ContinuousClock.now
+        let now = clock.now()
         let delay = jitter > .zero ? jitter * Double.random(in: 0..<1) : .zero
+        var path = SCNetworkReachabilityPath(update.path)
         // Updates may arrive out of order, as the threads that bring them hold no lock.
         let isNew = state.withLock { state in
             guard update.number > state.lastUpdate.number else { return false }
             state.lastUpdate = update
-            state.trigger.observe(update.path, at: now, delay: delay)
+            SCNetworkReachabilityRetryObserve(&state.retry, &path, now, delay.nanoseconds)
             return true
         }
         if isNew { wakeIfDue() }
@@ -113,17 +155,23 @@ private final class Sleeper: PathReceiver {
             state.isClosed = true
             return (state.takeWaiter(), state.lastUpdate.path)
         }
-        waiter?.resume(throwing: ReachabilityError(.monitorCancelled, seen: path))
+        waiter?.resume(throwing: ReachabilityError(.cancelled, path: path))
     }
 
-    func newNumber() -> UInt64 {
-        let (number, before) = state.withLock { state in
-            state.number += 1
+    func begin(_ duration: Duration) -> UInt64 {
+        let now = clock.now()
+        return state.withLock { state in
+            precondition(!state.isSleeping, "Two tasks sleep on one ReachabilityRetryTimer")
+            state.isSleeping = true
             state.isCancelled = false
-            return (state.number, state.takeWaiter())
+            state.end = now + duration.nanoseconds
+            state.number += 1
+            return state.number
         }
-        before?.resume(throwing: CancellationError())
-        return number
+    }
+
+    func end() {
+        state.withLock { $0.isSleeping = false }
     }
 
     func cancel(_ number: UInt64) {
@@ -135,13 +183,12 @@ private final class Sleeper: PathReceiver {
         waiter?.resume(throwing: CancellationError())
     }
 
-    func sleep(_ number: UInt64, until end: ContinuousClock.Instant) async throws -> ReachabilityWake {
+    func sleep() async throws -> ReachabilityWake {
         try await withUnsafeThrowingContinuation { waiter in
             let error = state.withLock { state -> (any Error)? in
-                if state.isClosed { return ReachabilityError(.monitorCancelled, seen: state.lastUpdate.path) }
-                if state.isCancelled || number != state.number { return CancellationError() }
+                if state.isClosed { return ReachabilityError(.cancelled, path: state.lastUpdate.path) }
+                if state.isCancelled { return CancellationError() }
                 state.waiter = waiter
-                state.end = end
                 return nil
             }
             if let error { waiter.resume(throwing: error) } else { wakeIfDue() }
@@ -150,72 +197,20 @@ private final class Sleeper: PathReceiver {
 
     /// Ends the sleep, or sets the alarm to the next moment that can end it.
     private func wakeIfDue() {
+        let now = clock.now()
         let (waiter, wake) = state.withLock { state -> (Waiter?, ReachabilityWake) in
             guard state.waiter != nil else { return (nil, .time) }
-            if let wake = state.trigger.take(at: .now, before: state.end) { return (state.takeWaiter(), wake) }
-            let time = state.trigger.next(before: state.end).time
+            if let wake = ReachabilityWake(SCNetworkReachabilityRetryTake(&state.retry, now, state.end)) {
+                return (state.takeWaiter(), wake)
+            }
+            let time = min(SCNetworkReachabilityRetryGetDue(&state.retry), state.end)
             state.alarm?.cancel()
-            state.alarm = Task.detached { [weak self] in
-                if (try? await Task.sleep(until: time, clock: .continuous)) != nil { self?.wakeIfDue() }
+            state.alarm = Task.detached { [weak self, clock] in
+                if (try? await clock.sleep(time)) != nil { self?.wakeIfDue() }
             }
             return (nil, .time)
         }
         waiter?.resume(returning: wake)
-    }
-}
-
-/// Decides which changes are worth an attempt, and when. The caller brings the paths and the time.
-package struct RetryTrigger: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
-    /// What must change while the target is reachable.
-    private struct Way: Equatable {
-        var interface: UInt32?
-        var gateway, source: ReachabilityPath.Address?
-    }
-
-    private let minimumInterval: Duration
-    /// The last way over which the target was reachable.
-    private var last: Way?
-    private var wasLost = false
-    private var change: (wake: ReachabilityWake, due: Instant)?
-    private var notBefore: Instant?
-
-    package init(minimumInterval: Duration) {
-        self.minimumInterval = minimumInterval
-    }
-
-    /// Takes the next path. That of a pending name is the default path, and says nothing. A change is due after the
-    /// delay.
-    package mutating func observe(_ path: ReachabilityPath, at now: Instant, delay: Duration = .zero) {
-        if path.reason == .namePending { return }
-        if !path.isReachable {
-            wasLost = true
-            change = nil
-            return
-        }
-        let way = Way(interface: path.interface?.index, gateway: path.gateway, source: path.source)
-        if change == nil, wasLost || last != nil && last != way {
-            change = (wasLost ? .reachable : .path, now + delay)
-        }
-        wasLost = false
-        last = way
-    }
-
-    /// When the sleep ends if nothing changes, and why.
-    package func next(before end: Instant) -> (time: Instant, wake: ReachabilityWake) {
-        guard let change else { return (end, .time) }
-        let due = notBefore.map { max($0, change.due) } ?? change.due
-        return due <= end ? (due, change.wake) : (end, .time)
-    }
-
-    /// Returns why to wake up now. nil: sleep on.
-    package mutating func take(at now: Instant, before end: Instant) -> ReachabilityWake? {
-        let (time, wake) = next(before: end)
-        if now < time { return nil }
-        if wake != .time { notBefore = now + minimumInterval }
-        change = nil
-        return wake
     }
 }
 #endif

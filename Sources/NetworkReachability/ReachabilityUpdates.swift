@@ -22,18 +22,20 @@ extension ReachabilityMonitor: AsyncSequence {
             registration = Registration(buffer, with: monitor)
         }
 
-        /// Returns the current path first, then each path that differs from the last one, and nil at the end.
-        public mutating func next() async -> ReachabilityPath? {
-            await next(isolation: nil)
-        }
-
-        /// Like `next()`, but stays on the calling actor.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> ReachabilityPath? {
+        /// Returns the current path first, then each path that differs from the last one, and nil at the end. Stays on the
+        /// calling actor.
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> ReachabilityPath? {
             await withTaskCancellationHandler {
                 await buffer.next(isolation: actor)
             } onCancel: { [registration] in
                 registration.cancel()
             }
+        }
+
+        /// What the protocol needs for callers without an actor. A call of `next()` takes the other function.
+        @_disfavoredOverload
+        public mutating func next() async -> ReachabilityPath? {
+            await next(isolation: nil)
         }
     }
 
@@ -43,22 +45,55 @@ extension ReachabilityMonitor: AsyncSequence {
     }
 }
 
+/// Waits. Each returns at once if the path already is as wanted, and waits for ever without a time-out.
+///
+/// Each throws `CancellationError` if the task is cancelled. Otherwise it throws ``ReachabilityError`` with the code
+/// ``ReachabilityError/Code/timedOut`` or ``ReachabilityError/Code/cancelled``, and with the last path of the wait.
 extension ReachabilityMonitor {
-    /// Waits until a packet can leave for the target, and returns its path. Without a time-out it waits for ever.
-    ///
-    /// Throws `CancellationError` if the task is cancelled. Otherwise throws ``ReachabilityError`` with the code
-    /// ``ReachabilityError/Code/timedOut`` or ``ReachabilityError/Code/monitorCancelled``, and with the last path of
-    /// the wait.
+    /// Waits until a packet can leave for the target, and returns its path.
     @discardableResult
-    public func waitUntilReachable(timeout: Duration? = nil) async throws -> ReachabilityPath {
+    public func waitUntilReachable(
+        timeout: Duration? = nil, clock: some Clock<Duration> = ContinuousClock()
+    ) async throws -> ReachabilityPath {
+        try await wait(timeout, clock) { $0.isReachable }
+    }
+
+    /// Waits until the name of a host is looked up, and returns the path, reachable or not. Any other target is known at
+    /// once.
+    public func knownPath(
+        timeout: Duration? = nil, clock: some Clock<Duration> = ContinuousClock()
+    ) async throws -> ReachabilityPath {
+        try await wait(timeout, clock) { $0.reason != .namePending }
+    }
+
+    /// Waits until the path differs from this one, or from the current one, and returns it. A loop that passes what it got
+    /// last loses no change.
+    public func nextChange(
+        after path: ReachabilityPath? = nil, timeout: Duration? = nil, clock: some Clock<Duration> = ContinuousClock()
+    ) async throws -> ReachabilityPath {
+        let before = path ?? self.path
+        return try await wait(timeout, clock) { $0 != before }
+    }
+
+    private func wait(
+        _ timeout: Duration?, _ clock: some Clock<Duration>,
+        until isWanted: @escaping @Sendable (ReachabilityPath) -> Bool
+    ) async throws -> ReachabilityPath {
         let now = path
-        if now.isReachable { return now }
+        if isWanted(now) { return now }
         let (last, isInTime) = await withTaskGroup(of: ReachabilityPath?.self) { group in
-            group.addTask { await self.firstReachable(after: now) }
+            group.addTask {
+                var last = now
+                for await path in self {
+                    last = path
+                    if isWanted(path) { break }
+                }
+                return last
+            }
             if let timeout {
                 group.addTask {
                     // At most a century, because the sleep traps at the clock's limit.
-                    try? await Task.sleep(for: Swift.min(Swift.max(timeout, .zero), .seconds(3_000_000_000)))
+                    try? await clock.sleep(for: Swift.min(Swift.max(timeout, .zero), .seconds(3_000_000_000)))
                     return nil
                 }
             }
@@ -68,19 +103,9 @@ extension ReachabilityMonitor {
             let second = await group.next() ?? nil
             return (first ?? second ?? now, first != nil)
         }
-        if last.isReachable { return last }
+        if isWanted(last) { return last }
         try Task.checkCancellation()
-        throw ReachabilityError(isInTime ? .monitorCancelled : .timedOut, seen: last)
-    }
-
-    /// Returns the first reachable path. If the sequence ends before that: its last path, or `known` if there was none.
-    private func firstReachable(after known: ReachabilityPath) async -> ReachabilityPath {
-        var last = known
-        for await path in self {
-            last = path
-            if path.isReachable { break }
-        }
-        return last
+        throw ReachabilityError(isInTime ? .cancelled : .timedOut, path: last)
     }
 }
 

@@ -18,6 +18,19 @@ package enum HostNameFlaw: Error {
     /// The C library cannot convert the international name to ASCII, or can convert none: musl, or no libidn2.
     case notConvertible
 
+    /// English text.
+    package var text: String {
+        switch self {
+        case .empty: "it is empty"
+        case .tooLong: "it has more than \(HostNameFlaw.maximumLength) bytes"
+        case .nul: "it contains a NUL character"
+        case .scheme: "it contains a scheme"
+        case .slash: "it contains a slash"
+        case .whiteSpace: "it contains white space"
+        case .notConvertible: "it cannot be converted to an international name"
+        }
+    }
+
     /// In bytes of UTF-8: what the C library takes.
     package static let maximumLength = 1024
 

@@ -92,8 +92,8 @@ struct BoardRow {
             ("status", state.shortText), ("since", since), ("flags", state.status == .pending ? nil : "\(path.flags)"),
             ("interface", path.interface.map { "\($0.name.escaped) (\($0.type))" }),
             ("gateway", path.gateway.map { "\($0)".escaped }), ("source", path.source.map { "\($0)".escaped }),
-            ("address", path.destination.map { "\($0)".escaped }), ("MTU", state.mtu.map { "\($0)" }),
-            ("table", state.table.map { "\($0)" }), ("changes", "\(history.changes)"),
+            ("address", path.destination.map { "\($0)".escaped }), ("MTU", path.mtu.map { "\($0)" }),
+            ("table", path.table.map { "\($0)" }), ("changes", "\(history.changes)"),
             ("unreachable", clockText(history.unreachable)),
         ]
         var lines = [TerminalLine(history.target.label), TerminalLine()]

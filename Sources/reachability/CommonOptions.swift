@@ -116,12 +116,12 @@ struct CommonOptions: ParsableArguments {
         let texts = try withLists(texts)
         // First of all: the zones of addresses are interfaces of the namespace.
         if let netns { try enterNetworkNamespace(netns) }
-        if let source, Address(numeric: source) == nil {
-            let flaw = Address.isLiteral(source) ? "names an interface that does not exist" : "is not an address"
+        if let source, IPAddress(numeric: source) == nil {
+            let flaw = IPAddress.isLiteral(source) ? "names an interface that does not exist" : "is not an address"
             throw ToolError("the source '\(source)' \(flaw)")
         }
         let binding = TargetBinding(
-            interface: interface, source: source.flatMap(Address.init(numeric:)),
+            interface: interface, source: source.flatMap(IPAddress.init(numeric:)),
             transport: tcp != nil ? .tcp : udp != nil ? .udp : nil, port: tcp ?? udp ?? 0, mark: mark?.value ?? 0,
             family: ipv4 ? .ipv4 : ipv6 ? .ipv6 : nil, notifiesPath: notifiesPath)
         return (texts.isEmpty ? [Target.defaultPathText] : texts).map { text in
@@ -172,18 +172,18 @@ extension Target {
     /// Refuses texts that cannot be the name of a host. A URL is the most common mistake.
     fileprivate convenience init(host text: String, binding: TargetBinding) throws(ToolError) {
         if text.hasPrefix("-") { throw ToolError("\(text): is no target: a name does not begin with a hyphen") }
-        if let slash = text.firstIndex(of: "/"), Address.isLiteral(String(text[..<slash])) {
+        if let slash = text.firstIndex(of: "/"), IPAddress.isLiteral(String(text[..<slash])) {
             throw ToolError("\(text): is a network, not a host; give one address of it")
         }
         if text.utf8.contains(where: { $0 == 0 }) { throw ToolError("\(text): has a null character") }
         if text.contains(where: { $0 == "/" || $0.isWhitespace }) {
             throw ToolError("\(text): is neither a name nor an address; give only the host of a URL")
         }
-        if !text.contains(","), text.contains(where: { ":[]".contains($0) }), !Address.isLiteral(text) {
+        if !text.contains(","), text.contains(where: { ":[]".contains($0) }), !IPAddress.isLiteral(text) {
             let hint = text.addressInBrackets.map { ": \($0)" } ?? ""
             throw ToolError("\(text): is neither a name nor an address; leave out a port, and brackets\(hint)")
         }
-        if !Address.isLiteral(text), text.endsInNumber {
+        if !IPAddress.isLiteral(text), text.endsInNumber {
             throw ToolError("\(text): is not an address, and no name ends in a number")
         }
         if HostNameFlaw(of: text) == .notConvertible {
@@ -199,7 +199,7 @@ extension String {
         guard hasPrefix("["), let end = lastIndex(of: "]") else { return nil }
         let text = String(self[..<end].dropFirst())
         // In a URL, "%25" is the "%" before a zone (RFC 6874).
-        return Address.isLiteral(text) ? text.replacing("%25", with: "%", maxReplacements: 1) : nil
+        return IPAddress.isLiteral(text) ? text.replacing("%25", with: "%", maxReplacements: 1) : nil
     }
 
     /// Whether a text ends like an IPv4 address. There is no such top-level domain.

@@ -7,15 +7,15 @@ import ReachabilityConnections
 
 /// One end of a connection.
 struct Endpoint: Hashable, CustomStringConvertible {
-    let address: Address
+    let address: IPAddress
     let port: UInt16
 
     /// An IPv4 address inside an IPv6 socket is IPv4.
     init?(_ storage: sockaddr_storage) {
-        guard let address = Address(storage) else { return nil }
+        guard let address = IPAddress(storage) else { return nil }
         let bytes = address.bytes
         let isMapped = address.isIPv6 && bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10] == 255 && bytes[11] == 255
-        let ipv4 = isMapped ? Address(bytes.suffix(4).map { "\($0)" }.joined(separator: ".")) : nil
+        let ipv4 = isMapped ? IPAddress(bytes: bytes.suffix(4)) : nil
         self.address = ipv4 ?? address
         // The port is at the same place in sockaddr_in6.
         port = withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.load(as: sockaddr_in.self).sin_port) }
@@ -109,7 +109,7 @@ struct Connection {
 enum ConnectionVerdict: Equatable {
     /// The local address is not assigned any more.
     case sourceGone
-    case unreachable(ReachabilityReason)
+    case unreachable(ReachabilityReason?)
     /// Packets leave over an interface that does not have the local address.
     case sourceForeign
     /// The gateway, or the other end on the same link, does not respond.
@@ -148,7 +148,7 @@ enum ConnectionVerdict: Equatable {
     var text: String {
         switch self {
         case .sourceGone: "source gone"
-        case .unreachable(let reason): "\(reason)"
+        case .unreachable(let reason): reason.map { "\($0)" } ?? "not reachable"
         case .sourceForeign: "foreign source"
         case .nextHopFailed: "next hop failed"
         case .betterPath: "better path"
@@ -183,7 +183,7 @@ struct ConnectionRecord: Encodable {
         try object.encode("\(key.remote.address)", forKey: .remote)
         try object.encode(key.remote.port, forKey: .remotePort)
         try object.encode(verdict.code, forKey: .verdict)
-        try object.encode(path.reason == .none ? nil : path.reason.code, forKey: .reason)
+        try object.encode(path.reason?.code, forKey: .reason)
         try object.encode(path.flow.names, forKey: .flow)
         try object.encode(path.nextHop == .unknown ? nil : "\(path.nextHop)", forKey: .nextHop)
         try object.encode(path.interface?.name, forKey: .interface)

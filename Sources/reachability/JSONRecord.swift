@@ -49,11 +49,11 @@ struct JSONRecord: Encodable {
         try object.encode(path.gateway?.description, forKey: .gateway)
         try object.encode(path.source?.description, forKey: .source)
         try object.encode(path.destination?.description, forKey: .destination)
-        try object.encode(state.evidence, forKey: .evidence)
+        try object.encode(path.evidence.description, forKey: .evidence)
         try object.encode(path.flow.names, forKey: .flow)
         try object.encode(path.nextHop == .unknown ? nil : "\(path.nextHop)", forKey: .nextHop)
-        try object.encode(state.mtu, forKey: .mtu)
-        try object.encode(state.table, forKey: .table)
+        try object.encode(path.mtu, forKey: .mtu)
+        try object.encode(path.table, forKey: .table)
         try object.encode(state.addresses.map(\.description), forKey: .addresses)
     }
 

@@ -8,7 +8,7 @@ import ReachabilityInternals
 /// What a target is bound to, besides the host.
 struct TargetBinding {
     var interface: String?
-    var source: Address?
+    var source: IPAddress?
     var transport: ReachabilityTransport?
     var port: UInt16 = 0
     /// SO_MARK. 0: none.
@@ -42,10 +42,11 @@ final class Target {
     /// Called at each change, by the thread that drives the run loop.
     var onChange: (ReachabilityFlags) -> Void = { _ in }
 
-    private let reachability: SCNetworkReachability
+    private let target: KernelTarget
+    private var reachability: SCNetworkReachability { target.target }
     private var runLoop: SCRunLoop?
     /// Of the last state.
-    private var addresses: [Address] = []
+    private var addresses: [IPAddress] = []
 
     convenience init(_ text: String, binding: TargetBinding = TargetBinding()) throws(ToolError) {
         if text == Target.defaultPathText {
@@ -59,7 +60,7 @@ final class Target {
     /// The default path, of the family of the source address if there is one.
     private convenience init(defaultPath binding: TargetBinding) throws(ToolError) {
         let isIPv6 = binding.source?.isIPv6 ?? (binding.family == .ipv6)
-        let remote = Address(isIPv6 ? "::" : "0.0.0.0")
+        let remote = IPAddress(isIPv6 ? "::" : "0.0.0.0")
         try self.init(Target.defaultPathText, .address, .addresses(local: binding.source, remote: remote), binding)
     }
 
@@ -68,16 +69,16 @@ final class Target {
     ) throws(ToolError) {
         self.text = text
         self.kind = kind
-        let usual = Address(numeric: text).flatMap { $0.isIPv6 || $0.description == text ? nil : $0.description }
+        let usual = IPAddress(numeric: text).flatMap { $0.isIPv6 || $0.description == text ? nil : $0.description }
         label = text.escaped + (usual.map { " (\($0))" } ?? "")
         do {
-            var options = ReachabilityOptions(interface: binding.interface, routingMark: binding.mark)
+            var options = ReachabilityOptions(
+                interface: binding.interface, addressFamily: binding.family, routingMark: binding.mark)
             options.transport = binding.transport
             options.port = binding.port
-            options.addressFamily = binding.family
-            reachability = try KernelTarget(question, options, notifiesPath: binding.notifiesPath).target
+            target = try KernelTarget(question, options, notifiesPath: binding.notifiesPath)
         } catch {
-            throw Target.refusal(of: text, question, binding, error.errno ?? Int32(__kSCStatusInvalidArgument))
+            throw Target.refusal(of: text, question, binding, error)
         }
     }
 
@@ -96,18 +97,15 @@ final class Target {
     /// The state now. For a target that is scheduled and notifies of its path: the state when the loop was last driven.
     /// A newer one could end before the loop sees it. Then there would be no callback, and it would be shown for ever.
     func state() throws(ToolError) -> TargetState {
-        var last = SCNetworkReachabilityPath()
-        last.size = MemoryLayout<SCNetworkReachabilityPath>.size
-        guard SCNetworkReachabilityGetLastPath(reachability, &last) else { throw ToolError(of: text) }
-        let path = ReachabilityPath(last)
+        guard let path = target.path() else { throw ToolError(of: text) }
         addresses = addresses(of: path)
-        return TargetState(last, isOfName: kind == .name, addresses: addresses)
+        return TargetState(path: path, isOfName: kind == .name, addresses: addresses)
     }
 
     /// The addresses that the path was evaluated with. The library returns those of the newest look-up, whose evaluation
     /// may still be due. Then a callback comes for them, and the addresses are those of the state before.
-    private func addresses(of path: ReachabilityPath) -> [Address] {
-        let newest = newestAddresses
+    private func addresses(of path: ReachabilityPath) -> [IPAddress] {
+        let newest = target.addresses
         guard kind == .name else { return newest }
         switch path.reason {
         case .namePending, .nameNotFound, .nameServerFailure, .nameServerUnreachable: return []
@@ -117,33 +115,8 @@ final class Target {
         }
     }
 
-    /// All addresses of a name, in the order of the look-up; of an address, itself. None: the default path, or a name that
-    /// is not looked up.
-    private var newestAddresses: [Address] {
-        var storages: [sockaddr_storage] = []
-        var count = SCNetworkReachabilityGetResolvedAddresses(reachability, nil, 0)
-        while count > storages.count {
-            storages = Array(repeating: sockaddr_storage(), count: count)
-            count = SCNetworkReachabilityGetResolvedAddresses(reachability, &storages, storages.count)
-        }
-        return storages.prefix(count).compactMap(Address.init)
-    }
-
     /// Several lines, for people.
-    var description: String {
-        var capacity = 256
-        while true {
-            var length = 0
-            let text = String(unsafeUninitializedCapacity: capacity) { buffer in
-                buffer.withMemoryRebound(to: CChar.self) {
-                    length = SCNetworkReachabilityGetDescription(reachability, $0.baseAddress, $0.count)
-                }
-                return min(length, capacity - 1)
-            }
-            if length < capacity { return text }
-            capacity = length + 1
-        }
-    }
+    var description: String { target.description }
 
     /// From now on `onChange` is called, for as long as this object lives.
     func schedule(on runLoop: SCRunLoop) throws(ToolError) {
@@ -167,7 +140,7 @@ final class Target {
 }
 
 extension Target {
-    private static func parse(_ text: String, source: Address?) throws(ToolError) -> (Kind, KernelTarget.Kind) {
+    private static func parse(_ text: String, source: IPAddress?) throws(ToolError) -> (Kind, KernelTarget.Kind) {
         if let comma = text.firstIndex(of: ",") {
             guard source == nil else { throw ToolError("\(text): already has a source address; leave out --source") }
             let local = try half(text[..<comma], of: text)
@@ -175,18 +148,18 @@ extension Target {
                 .addressPair, .addresses(local: local, remote: try half(text[text.index(after: comma)...], of: text))
             )
         }
-        let kind: Kind = Address.isLiteral(text) ? .address : .name
+        let kind: Kind = IPAddress.isLiteral(text) ? .address : .name
         guard let source else { return (kind, .host(text)) }
-        guard let remote = Address(numeric: text) else {
+        guard let remote = IPAddress(numeric: text) else {
             throw ToolError("\(text): a source address needs an address as the target, not a name")
         }
         return (kind, .addresses(local: source, remote: remote))
     }
 
     /// nil: the half is empty, and the kernel chooses the address.
-    private static func half(_ half: Substring, of text: String) throws(ToolError) -> Address? {
+    private static func half(_ half: Substring, of text: String) throws(ToolError) -> IPAddress? {
         if half.isEmpty { return nil }
-        guard let address = Address(numeric: String(half)) else {
+        guard let address = IPAddress(numeric: String(half)) else {
             throw ToolError("\(text): \(half) is not an address")
         }
         return address
@@ -196,16 +169,16 @@ extension Target {
     private static func isOfOther(_ family: ReachabilityAddressFamily, _ question: KernelTarget.Kind) -> Bool {
         switch question {
         case .addresses(let local, let remote): (remote ?? local).map { $0.isIPv6 != (family == .ipv6) } ?? false
-        case .host(let host): Address.isLiteral(host) && host.contains(":") != (family == .ipv6)
-        case .defaultPath, .socket: false
+        case .host(let host): IPAddress.isLiteral(host) && host.contains(":") != (family == .ipv6)
+        case .defaultPath, .network, .socket: false
         }
     }
 
     /// Why the library refused to create a target. It reports only that an argument is invalid.
     private static func refusal(
-        of text: String, _ question: KernelTarget.Kind, _ binding: TargetBinding, _ status: Int32
+        of text: String, _ question: KernelTarget.Kind, _ binding: TargetBinding, _ error: ReachabilityError
     ) -> ToolError {
-        guard status == __kSCStatusInvalidArgument else { return ToolError(of: text, status: status) }
+        if let errno = error.errno { return ToolError(of: text, status: errno) }
         if text.isEmpty { return ToolError("\(text): is empty; give a name or an address") }
         if text == "," { return ToolError("\(text): is neither a local nor a remote address") }
         if case .addresses(let local?, let remote?) = question, local.isIPv6 != remote.isIPv6 {
@@ -216,19 +189,17 @@ extension Target {
             let name = family == .ipv6 ? "IPv6" : "IPv4"
             return ToolError("\(text): is not of \(name); leave out -\(name.suffix(1))")
         }
-        if let interface = binding.interface, String(cString: SCErrorDetail()).contains("not the interface") {
+        if let interface = binding.interface, error.detail?.contains("not the interface") == true {
             return ToolError("\(text): has another zone than the interface \(interface)")
         }
         if HostNameFlaw(of: text) == .tooLong {
             return ToolError("\(text): a name has at most \(HostNameFlaw.maximumLength) bytes")
         }
-        return ToolError(of: text, status: status)
+        return ToolError(of: text, status: Int32(__kSCStatusInvalidArgument))
     }
 }
 
-typealias Address = ReachabilityPath.Address
-
-extension Address {
+extension IPAddress {
     /// An address literal as getaddrinfo(3) reads it: the name of a zone counts only in link-local addresses, and `%0`
     /// means no zone. Never queries a name server.
     init?(numeric text: String) {
@@ -238,18 +209,16 @@ extension Address {
         var list: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(text, nil, &hints, &list) == 0, let list else { return nil }
         defer { freeaddrinfo(list) }
-        let address = String(text.prefix { $0 != "%" })
-        let zone = list.pointee.ai_addr.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
-            list.pointee.ai_family == AF_INET6 ? $0.pointee.sin6_scope_id : 0
-        }
-        self.init(zone == 0 ? address : "\(address)%\(zone)")
+        var storage = sockaddr_storage()
+        memcpy(&storage, list.pointee.ai_addr, Int(list.pointee.ai_addrlen))
+        self.init(storage)
     }
 
-    /// Whether a text is a literal, also when its zone is not an interface (yet) and no `Address` can be made of it.
+    /// Whether a text is a literal, also when its zone is not an interface (yet) and no `IPAddress` can be made of it.
     static func isLiteral(_ text: String) -> Bool {
         let address = text.prefix { $0 != "%" }
-        return Address(numeric: text) != nil
-            || address.count < text.count && Address(String(address))?.isIPv6 == true
+        return IPAddress(numeric: text) != nil
+            || address.count < text.count && IPAddress(String(address))?.isIPv6 == true
     }
 }
 

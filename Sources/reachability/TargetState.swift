@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import CReachability
 import NetworkReachability
 
 /// The path to a target at one moment.
@@ -15,20 +14,7 @@ struct TargetState: Equatable {
     /// Whether the target is a name.
     let isOfName: Bool
     /// All addresses of a name that the path was evaluated with, in the order of the look-up; of an address, itself.
-    let addresses: [Address]
-    let evidence: String
-    /// nil: not known.
-    let mtu: UInt32?
-    let table: UInt32?
-
-    init(_ path: SCNetworkReachabilityPath, isOfName: Bool, addresses: [Address]) {
-        self.path = ReachabilityPath(path)
-        self.isOfName = isOfName
-        self.addresses = addresses
-        mtu = path.mtu == 0 ? nil : path.mtu
-        table = path.table == 0 ? nil : path.table
-        evidence = path.evidence == SCNetworkReachabilityEvidence.socket.rawValue ? "socket" : "kernel"
-    }
+    let addresses: [IPAddress]
 
     /// A change of MTU, table or next hop alone is none: no callback comes for it. Nor is another order of the addresses.
     static func == (one: TargetState, other: TargetState) -> Bool {
@@ -39,8 +25,8 @@ struct TargetState: Equatable {
     func hasLine(of other: TargetState?) -> Bool {
         guard let other else { return false }
         var path = path
-        path.nextHop = other.path.nextHop
-        return path == other.path && evidence == other.evidence
+        (path.nextHop, path.mtu, path.table) = (other.path.nextHop, other.path.mtu, other.path.table)
+        return path == other.path
     }
 
     var status: Status {
@@ -52,9 +38,9 @@ struct TargetState: Equatable {
     }
 
     /// nil for a target that is reachable.
-    var reasonText: String? { path.reason == .none ? nil : "\(path.reason)" }
+    var reasonText: String? { path.reason?.description }
     /// nil for a target that is reachable.
-    var reasonCode: String? { path.reason == .none ? nil : path.reason.code }
+    var reasonCode: String? { path.reason?.code }
 
     /// One or two words: the status, or better the reason.
     var shortText: String {
@@ -147,6 +133,6 @@ struct TargetState: Equatable {
     private var why: [String] { reasonText.map { ["(\($0))"] } ?? [] }
     private var proof: [String] {
         (path.flow.isEmpty ? [] : ["flow \(path.flow)"]) + (path.nextHop == .failed ? ["next hop failed"] : [])
-            + (evidence == "kernel" ? [] : ["evidence \(evidence)"])
+            + (path.evidence == .kernel ? [] : ["evidence \(path.evidence)"])
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Dispatch
 import NetworkReachability
 import Synchronization
 import TestSupport
@@ -146,6 +147,11 @@ struct AsyncSequenceTests {
         #expect(count == 2)
     }
 
+    @Test("A call of next() on an actor does not leave the actor if there is a path")
+    func staying() async {
+        #expect(await CountingActor().jobs(ofNext: ReachabilityMonitor(script: script)) == 0)
+    }
+
     @Test("All iterators get the last of many changes from several threads")
     func storm() async {
         let monitor = ReachabilityMonitor(script: script)
@@ -172,8 +178,33 @@ struct AsyncSequenceTests {
     }
 }
 
-@Suite("waitUntilReachable", .limited)
-struct WaitUntilReachableTests {
+/// An actor that counts the jobs of its executor.
+private actor CountingActor {
+    private final class Executor: SerialExecutor {
+        let jobs = Atomic(0)
+        private let queue = DispatchQueue(label: "counting")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            jobs.add(1, ordering: .relaxed)
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        }
+    }
+
+    private let executor = Executor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// The number of jobs that a call of next() takes, if the iterator has a path.
+    func jobs(ofNext monitor: ReachabilityMonitor) async -> Int {
+        var iterator = monitor.makeAsyncIterator()
+        let before = executor.jobs.load(ordering: .relaxed)
+        _ = await iterator.next()
+        return executor.jobs.load(ordering: .relaxed) - before
+    }
+}
+
+@Suite("The waits of a monitor", .limited)
+struct WaitTests {
     private let script = ReachabilityScript(.unreachable())
 
     @Test("A wait returns at once if the target is reachable, also with a time-out of zero")
@@ -205,6 +236,30 @@ struct WaitUntilReachableTests {
         }
     }
 
+    @Test("The path of a name is known when the look-up has ended, and of any other target at once")
+    func known() async throws {
+        let pending = ReachabilityPath(flags: .reachable, reason: .namePending)
+        #expect(try await ReachabilityMonitor(script: script).knownPath() == .unreachable())
+        script.play(pending)
+        let monitor = ReachabilityMonitor(script: script)
+        await #expect(throws: ReachabilityError(.timedOut)) { try await monitor.knownPath(timeout: .zero) }
+        async let path = monitor.knownPath()
+        try await waitUntil { script.watchedMonitors > 0 }
+        script.play(.unreachable(.nameNotFound))
+        #expect(try await path == .unreachable(.nameNotFound))
+    }
+
+    @Test("The next change is the first path that differs from the one given, or else from the current one")
+    func change() async throws {
+        let monitor = ReachabilityMonitor(script: script)
+        #expect(try await monitor.nextChange(after: .over("a")) == .unreachable())
+        async let path = monitor.nextChange()
+        try await waitUntil { script.watchedMonitors > 0 }
+        script.play(.unreachable())
+        script.play(.over("b"))
+        #expect(try await path == .over("b"))
+    }
+
     @Test("The error has the last path of the wait, even if the monitor's path is pending again")
     func lastPath() async throws {
         let monitor = ReachabilityMonitor(source: MissingNameSource())
@@ -225,7 +280,7 @@ struct WaitUntilReachableTests {
         }
         #expect(error == ReachabilityError(.timedOut))
         #expect(error?.path == .unreachable(.nameNotFound))
-        #expect(error.map { "\($0)" } == "not reachable in time: name not found")
+        #expect(error.map { "\($0)" } == "timed out: not reachable: name not found")
         #expect(monitor.path.reason == .namePending)
     }
 
@@ -245,7 +300,7 @@ struct WaitUntilReachableTests {
         let other = Task { try await monitor.waitUntilReachable(timeout: .seconds(TimeLimit.seconds)) }
         try await waitUntil { script.watchedMonitors > 0 }
         monitor.cancel()
-        await #expect(throws: ReachabilityError(.monitorCancelled)) { try await other.value }
+        await #expect(throws: ReachabilityError(.cancelled)) { try await other.value }
     }
 }
 

@@ -50,7 +50,7 @@ struct RetryTimerTests {
         #expect(try await timer.sleep(for: .milliseconds(1)) == .time)
     }
 
-    @Test("A cancelled task, a cancelled monitor and a second sleep end the sleep with an error")
+    @Test("A cancelled task and a cancelled monitor end the sleep with an error")
     func cancelling() async throws {
         let monitor = ReachabilityMonitor(script: script)
         let timer = ReachabilityRetryTimer(monitor)
@@ -66,35 +66,45 @@ struct RetryTimerTests {
         await #expect(throws: ReachabilityError.self) { try await timer.sleep(for: long) }
     }
 
-    @Test("A storm of flaps ends one sleep in each interval")
-    func storm() {
-        var trigger = RetryTrigger(minimumInterval: .seconds(1))
-        let start = ContinuousClock.now
+    @Test("Two tasks that sleep on one timer are a mistake of the program")
+    func twoSleepers() async {
+        await #expect(processExitsWith: .failure) {
+            let timer = ReachabilityRetryTimer(ReachabilityMonitor(script: ReachabilityScript()))
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<2 { group.addTask { _ = try await timer.sleep(for: .seconds(1000)) } }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test("A storm of flaps ends one sleep in each interval, by the clock of the timer")
+    func storm() async throws {
+        let clock = TestClock()
+        let timer = ReachabilityRetryTimer(ReachabilityMonitor(script: script), clock: clock)
         var wakes = 0
-        for millisecond in 0..<10_000 {
-            let now = start + .milliseconds(millisecond)
-            trigger.observe(.unreachable(.noCarrier), at: now)
-            trigger.observe(.over("a"), at: now)
-            if trigger.take(at: now, before: now + .seconds(1000)) != nil { wakes += 1 }
+        for _ in 0..<100 {
+            script.play(.unreachable(.noCarrier))
+            script.play(.over("a"))
+            if try await timer.sleep(for: .zero) != .time { wakes += 1 }
+            clock.advance(by: .milliseconds(100))
         }
         #expect(wakes == 10)
     }
 
-    @Test("A pending name says nothing, and an outage counts only until it begins again")
-    func trigger() {
-        var trigger = RetryTrigger(minimumInterval: .seconds(1))
-        let start = ContinuousClock.now
-        let end = start + .seconds(10)
-        trigger.observe(.unreachable(.namePending), at: start)
-        trigger.observe(.over("a"), at: start)
-        #expect(trigger.next(before: end) == (end, .time))
-        for path in [ReachabilityPath.unreachable(.noCarrier), .over("a"), .unreachable(.noCarrier)] {
-            trigger.observe(path, at: start)
-        }
-        #expect(trigger.take(at: start, before: end) == nil)
-        trigger.observe(.over("a"), at: start, delay: .milliseconds(250))
-        #expect(trigger.next(before: end) == (start + .milliseconds(250), .reachable))
-        #expect(trigger.take(at: end, before: end) == .reachable)
+    @Test("With a clock of its own, a test decides when the time of a sleep and of a wait is over")
+    func ownClock() async throws {
+        let clock = TestClock()
+        let monitor = ReachabilityMonitor(script: script)
+        let timer = ReachabilityRetryTimer(monitor, clock: clock)
+        async let wake = timer.sleep(for: long)
+        await clock.waitForSleeper()
+        clock.advance(by: long)
+        #expect(try await wake == .time)
+        script.play(.unreachable(.noCarrier))
+        let path = Task { [long] in try await monitor.waitUntilReachable(timeout: long, clock: clock) }
+        await clock.waitForSleeper()
+        clock.advance(by: long)
+        await #expect(throws: ReachabilityError(.timedOut)) { try await path.value }
     }
 
     @Test("10,000 sleepers of one target wake up by one change")

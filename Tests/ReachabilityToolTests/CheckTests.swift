@@ -180,7 +180,7 @@ struct CheckTests {
         let namespace = try await Namespace(.gateway)
         let server = try NameServer(in: namespace)
         let arguments = options + ["127.0.0.1", "host.invalid", "192.0.2.1"]
-        var checking = try namespace.start([Tool.path, "check", "--timeout", "60"] + arguments)
+        let checking = try namespace.start([Tool.path, "check", "--timeout", "60"] + arguments)
         #expect(try await checking.nextLine().contains("127.0.0.1"))
         await server.waitForRequest()
         server.sendReplies()

@@ -57,4 +57,8 @@ let package = Package(
             name: "watch", dependencies: [.product(name: "NetworkReachability", package: "libreachability")]),
         .executableTarget(name: "UsesNWReachability", dependencies: [paths]),
     ]
+        + ["waits", "sync", "model", "tested"].map { name in
+            .executableTarget(
+                name: name, dependencies: [.product(name: "NetworkReachability", package: "libreachability")])
+        }
 )

@@ -8,7 +8,7 @@ import NetworkReachability
 
 let monitor = try ReachabilityMonitor(host: CommandLine.arguments.dropFirst().first ?? "localhost")
 let observation = monitor.observe { path in
-    print(path.isReachable ? "reachable over \(path.interface?.name ?? "?")" : "not reachable: \(path.reason)")
+    print(path)
     fflush(nil)  // into a pipe, print(_:) writes only when its buffer is full
 }
 dispatchMain()

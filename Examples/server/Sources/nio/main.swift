@@ -22,7 +22,7 @@ struct Uplink {
         if let channel, !path.isReachable {
             self.channel = nil
             try await channel.close()
-            report("closed: \(path.reason)")
+            report("closed: \(path)")
         } else if channel == nil, path.isReachable {
             // A datagram channel connects without a server.
             channel = try await DatagramBootstrap(group: .singletonMultiThreadedEventLoopGroup)

@@ -18,7 +18,7 @@ struct Main {
         do throws(ReachabilityError) {
             _ = try ReachabilityMonitor(host: "https://example.com")
         } catch {
-            print(error, error.code == .hostHasScheme)
+            print(error, error.code == .invalidHost)
         }
     }
 }
