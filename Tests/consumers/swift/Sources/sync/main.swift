@@ -27,7 +27,7 @@ let monitor = ReachabilityMonitor(script: script)
 let (transfers, begun) = AsyncStream.makeStream(of: ReachabilityPath.self)
 let sync = Sync(monitor) { path in
     begun.yield(path)
-    try await Task.sleep(for: .seconds(600))
+    for await _ in AsyncStream<Never>.makeStream().stream {}  // a transfer that lasts until it is cancelled
 }
 let task = Task { await sync.run() }
 var iterator = transfers.makeAsyncIterator()
