@@ -22,19 +22,19 @@ actor Sync {
     }
 }
 
-let script = ReachabilityScript(.unreachable(.noCarrier))
-let monitor = ReachabilityMonitor(script: script)
-let (transfers, begun) = AsyncStream.makeStream(of: ReachabilityPath.self)
-let sync = Sync(monitor) { path in
-    begun.yield(path)
-    for await _ in AsyncStream<Never>.makeStream().stream {}  // a transfer that lasts until it is cancelled
+/// Plays two networks, and waits for a transfer over each.
+func check() async {
+    let script = ReachabilityScript(.unreachable(.noCarrier))
+    let monitor = ReachabilityMonitor(script: script)
+    let (transfers, begun) = AsyncStream.makeStream(of: ReachabilityPath.self)
+    async let run: Void = Sync(monitor) { begun.yield($0) }.run()
+    var iterator = transfers.makeAsyncIterator()
+    for name in ["wlan0", "eth0"] {
+        let interface = ReachabilityPath.Interface(name: name, index: 1, type: .wiFi)
+        script.play(ReachabilityPath(flags: .reachable, interface: interface))
+        guard await iterator.next()?.interface == interface else { fatalError("no transfer over \(name)") }
+    }
+    monitor.cancel()
+    await run
 }
-let task = Task { await sync.run() }
-var iterator = transfers.makeAsyncIterator()
-for name in ["wlan0", "eth0"] {
-    let interface = ReachabilityPath.Interface(name: name, index: 1, type: .wiFi)
-    script.play(ReachabilityPath(flags: .reachable, interface: interface))
-    guard await iterator.next()?.interface == interface else { fatalError("no transfer over \(name)") }
-}
-monitor.cancel()
-await task.value
+await check()
