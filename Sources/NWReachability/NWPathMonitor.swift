@@ -99,18 +99,20 @@ extension NWPathMonitor: AsyncSequence {
             registration = IteratorRegistration(monitor)
         }
 
-        /// Returns the current path first, then each path that differs from the last one, and nil at the end.
-        public mutating func next() async -> NWPath? {
-            await next(isolation: nil)
-        }
-
-        /// Like `next()`, but stays on the calling actor.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> NWPath? {
+        /// Returns the current path first, then each path that differs from the last one, and nil at the end. Stays on the
+        /// calling actor.
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> NWPath? {
             await withTaskCancellationHandler {
                 await registration.buffer.next(isolation: actor)
             } onCancel: { [registration] in
                 registration.end()
             }
+        }
+
+        /// What the protocol needs for callers without an actor. A call of `next()` takes the other function.
+        @_disfavoredOverload
+        public mutating func next() async -> NWPath? {
+            await next(isolation: nil)
         }
     }
 

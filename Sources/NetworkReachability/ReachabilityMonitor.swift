@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import Dispatch
 import Synchronization
 
 /// Reports whether packets can leave this machine for a target, over which interface, why not, and every change.
@@ -46,9 +45,14 @@ public final class ReachabilityMonitor: Sendable {
     private let state: Mutex<State>
 
     private let source: any Source
+    private let clock: NanosecondClock
+    private let origin = ContinuousClock.now
 
-    package init(source: any Source, settleTime: Duration = .zero) {
+    package init(
+        source: any Source, settleTime: Duration = .zero, clock: some Clock<Duration> = ContinuousClock()
+    ) {
         self.source = source
+        self.clock = NanosecondClock(clock)
         state = Mutex(State(debouncer: Debouncer(settleTime: settleTime)))
     }
 
@@ -155,7 +159,8 @@ extension ReachabilityMonitor {
     }
 
     private func readSource(isFirst: Bool = false) -> FollowUp? {
-        sourceRead.withLock { _ in
+        let now = isFirst ? origin : now  // a lock is held for the first path, which does not settle
+        return sourceRead.withLock { _ in
             // A late call of `onChange`, after the source was stopped.
             guard isFirst || state.withLock({ $0.latest != nil }) else { return nil }
             let path = source.path()
@@ -163,18 +168,19 @@ extension ReachabilityMonitor {
                 let path = path ?? state.latest ?? .unreachable(.undetermined)
                 guard path != state.latest else { return nil }
                 state.latest = path
-                return recordChange(to: path, isFirst: isFirst, in: &state)
+                return recordChange(to: path, isFirst: isFirst, at: now, in: &state)
             }
         }
     }
 
-    private func recordChange(to path: ReachabilityPath, isFirst: Bool, in state: inout State) -> FollowUp? {
+    private func recordChange(
+        to path: ReachabilityPath, isFirst: Bool, at now: ContinuousClock.Instant, in state: inout State
+    ) -> FollowUp? {
         if isFirst || state.debouncer.isImmediate { return sendLatest(&state) }
         if path == state.lastUpdate.path {
             state.debouncer.reset()
             return nil
         }
-        let now = ContinuousClock.now
         state.debouncer.recordChange(at: now)
         guard !state.isTimerSet, let due = state.debouncer.due else { return nil }
         state.isTimerSet = true
@@ -196,18 +202,22 @@ extension ReachabilityMonitor {
         }
     }
 
+    /// The time of `clock`, which may be the user's code: not to be read with a lock held.
+    private var now: ContinuousClock.Instant { origin + .nanoseconds(clock.now()) }
+
     private func setTimer(after delay: Duration) {
-        let (seconds, attoseconds) = delay.components
-        // Rounded up, so that the timer does not fire before the change is due.
-        let nanoseconds = Double(seconds) * 1e9 + Double(attoseconds / 1_000_000_000 + 1)
-        timerQueue.asyncAfter(deadline: .now() + nanoseconds / 1e9) { [weak self] in self?.timerFired() }
+        let end = clock.now() + delay.nanoseconds
+        Task.detached { [weak self, clock] in
+            try? await clock.sleep(end)
+            self?.timerFired()
+        }
     }
 
     private func timerFired() {
+        let now = now
         let followUp = state.withLock { state -> FollowUp? in
             state.isTimerSet = false
             guard let due = state.debouncer.due else { return nil }
-            let now = ContinuousClock.now
             if due <= now { return sendLatest(&state) }
             state.isTimerSet = true
             return .setTimer(after: now.duration(to: due))

@@ -79,28 +79,6 @@ public final class ReachabilityRetryTimer: Sendable {
     }
 }
 
-/// A clock that counts nanoseconds from its first use.
-private struct NanosecondClock: Sendable {
-    let now: @Sendable () -> UInt64
-    let sleep: @Sendable (UInt64) async throws -> Void
-
-    init(_ clock: some Clock<Duration>) {
-        let start = clock.now
-        now = { start.duration(to: clock.now).nanoseconds }
-        sleep = { time in
-            try await clock.sleep(until: start.advanced(by: .nanoseconds(time)), tolerance: nil)
-        }
-    }
-}
-
-extension Duration {
-    /// At least 0, and at most a century, because an instant can overflow.
-    fileprivate var nanoseconds: UInt64 {
-        let (seconds, attoseconds) = min(max(self, .zero), .seconds(3_000_000_000)).components
-        return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
-    }
-}
-
 /// Receives the paths of the monitor, and resumes the task that sleeps.
 private final class Sleeper: PathReceiver {
     private typealias Waiter = UnsafeContinuation<ReachabilityWake, any Error>

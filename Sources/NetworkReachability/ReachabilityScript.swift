@@ -45,9 +45,11 @@ public final class ReachabilityScript: Sendable {
 }
 
 extension ReachabilityMonitor {
-    /// Makes a monitor that follows a script instead of the kernel.
-    public convenience init(script: ReachabilityScript, settleTime: Duration = .zero) {
-        self.init(source: ScriptSource(script), settleTime: settleTime)
+    /// Makes a monitor that follows a script instead of the kernel. The clock measures the settle time.
+    public convenience init(
+        script: ReachabilityScript, settleTime: Duration = .zero, clock: some Clock<Duration> = ContinuousClock()
+    ) {
+        self.init(source: ScriptSource(script), settleTime: settleTime, clock: clock)
     }
 }
 

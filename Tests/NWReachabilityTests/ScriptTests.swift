@@ -482,6 +482,16 @@ struct HandlerTests {
 struct SequenceTests {
     private let script = NWPathMonitor.Script(.over("a"))
 
+    @Test("A call of next() on an actor does not leave the actor if there is a path")
+    func staying() async {
+        let monitor = NWPathMonitor(script: script)
+        let jobs = await CountingActor().jobs { _ in
+            var iterator = monitor.makeAsyncIterator()
+            _ = await iterator.next()
+        }
+        #expect(jobs == 0)
+    }
+
     @Test("An iterator needs no start, and gets the current path and then the newest distinct ones")
     func distinct() async {
         let monitor = NWPathMonitor(script: script)
