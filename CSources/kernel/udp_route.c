@@ -149,24 +149,10 @@ static int connect_like(int fd, const struct route_request *request, struct rout
     return error == 0 ? reach_udp_socket_own_address(fd, &route->source) : error;
 }
 
-/* Whether bind(2) shows that an IPv4 address is local. With the sysctl ip_nonlocal_bind it shows nothing: it also
- * succeeds for other addresses. Returns 0 or an errno. */
-static int check_with_bind(int fd, const struct address *address, bool *ret)
-{
-    static const struct address reserved = { AF_INET, { 240, 0, 0, 1 } };
-    int error = reach_udp_socket_bind(fd, &reserved, 0);
-
-    *ret = false;
-    if (error == EADDRNOTAVAIL) {
-        error = reach_udp_socket_bind(fd, address, 0);
-        *ret = error == 0;
-    }
-    return udp_socket_lacks_resources(error) ? error : 0;
-}
-
 /* Whether an address belongs to this machine. For a local destination the kernel uses the same address as source,
- * except for some IPv4 addresses: a second address in a subnet, and 127.0.0.2. These can be bound. Returns 0 or an
- * errno. */
+ * except for some IPv4 addresses: a second address in a subnet, and 127.0.0.2. A socket that is bound to one of these
+ * can connect to it. With the sysctl ip_nonlocal_bind, any address can be bound, but connect(2) refuses others. Returns
+ * 0 or an errno. */
 static int check_local_address(const struct netns_handle *netns, const struct address *address, uint32_t scope,
                                bool *ret)
 {
@@ -174,14 +160,16 @@ static int check_local_address(const struct netns_handle *netns, const struct ad
     struct descriptor socket;
     int error = reach_udp_socket_open(netns, address->family, &socket);
 
-    *ret = false;
     if (error != 0)
         return error;
     if (address->family == AF_INET)
-        error = check_with_bind(socket.fd, address, ret);
-    if (error == 0 && !*ret && reach_udp_socket_connect(socket.fd, address, scope, 0) == 0)
-        error = reach_udp_socket_own_address(socket.fd, &own);
-    *ret = *ret || reach_address_equal(&own, address);
+        error = reach_udp_socket_bind(socket.fd, address, 0);
+    if (!udp_socket_lacks_resources(error)) {
+        error = 0;
+        if (reach_udp_socket_connect(socket.fd, address, scope, 0) == 0)
+            error = reach_udp_socket_own_address(socket.fd, &own);
+    }
+    *ret = reach_address_equal(&own, address);
     reach_descriptor_close(&socket);
     return error;
 }

@@ -185,7 +185,7 @@ static int add_other_uplinks(struct network_search *search)
         if (i % BATCH == 0)
             begin_batch(search->rtnetlink, &candidates[i], count - i < BATCH ? count - i : BATCH);
         error = evaluate_one(search, &candidates[i], &path);
-        if (error == 0)
+        if (error == 0 && path.index == candidates[i].scope) /* 5.10 leaves a port of a VRF over any interface */
             error = add_path(search, candidates[i].family == AF_INET6 ? NETWORK_IPV6 : NETWORK_IPV4, &path);
     }
     reach_rtnetlink_end_batch(search->rtnetlink);

@@ -95,6 +95,18 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, flags_unknown_to_a_socket_are_not_set)
         close(tun);
 }
 
+/* A second address in a subnet, and one that only a local route has. */
+TEST_DENIED(DENIAL_SOCKET_EPERM, an_own_address_shows_whatever_can_be_bound)
+{
+    namespace_ip("address add 192.0.2.3/24 dev a; route add default via 192.0.2.1; route add local 128.0.0.0/1 dev lo");
+    for (unsigned i = 0; i < 2; i++) {
+        namespace_sysctl("net.ipv4.ip_nonlocal_bind", i == 0 ? "0" : "1");
+        EXPECT_PAIR("192.0.2.2", "192.0.2.3", R | L, None);
+        EXPECT_PAIR("192.0.2.2", "198.51.100.7", R | L, None);
+        EXPECT_PAIR("192.0.2.2", "100.64.7.1", R, None);
+    }
+}
+
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_bound_path_names_its_interface)
 {
     namespace_ip("route add default via 192.0.2.1; link set dev a mtu 1400");

@@ -552,18 +552,20 @@ static SCNetworkReachabilityFlags flags_of_default_socket(const struct spec *spe
     return 0;
 }
 
-/* `source`: of packets to the address. For an IPv6 address of an interface, it is that address. An address that only a
- * local route has does not show without netlink. */
-static bool is_own_address(const struct spec *spec, const uint8_t source[16])
+/* Without netlink, an address of this machine shows as the source of packets to it, or as one that IPv4 can connect to
+ * itself. Not always one that only a local route has. */
+static bool is_own_address(const struct spec *spec)
 {
-    const struct query query = { .family = spec->remote.family,
-                                 .destination = spec->remote.bytes,
-                                 .oif = spec->remote.scope };
+    const uint8_t *const own = spec->remote.bytes;
+    const struct query query = { .family = spec->remote.family, .destination = own, .oif = spec->remote.scope };
+    const struct query bound = { .family = query.family, .destination = own, .source = own, .oif = query.oif };
     const struct reply reply = query_kernel(&query);
+    uint8_t source[16];
 
-    if (spec->remote.family == AF_INET6 && memcmp(source, spec->remote.bytes, 16) != 0)
+    if (reply.error != 0 || reply.type != RTN_LOCAL)
         return false;
-    return reply.error == 0 && reply.type == RTN_LOCAL;
+    return (can_connect(&query, source) && memcmp(source, own, 16) == 0) ||
+           (query.family == AF_INET && can_connect(&bound, source));
 }
 
 /* Only R and L are known. A lost carrier shows only on an interface that the spec names. */
@@ -582,7 +584,7 @@ static SCNetworkReachabilityFlags flags_of_socket(const struct spec *spec, unsig
         return flags_of_default_socket(spec, oif);
     if (!can_connect(&query, source) || !has_source(&query, source))
         return 0;
-    if (spec_is_loopback(spec) || is_own_address(spec, source))
+    if (spec_is_loopback(spec) || is_own_address(spec))
         return is_running(if_nametoindex("lo")) ? R | L : 0;
     return R;
 }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "loop/runloop.h"
 #include "support/time_limit.h"
+#include "support/watcher.h"
 
 #define TIME_LIMIT 20.0                /* seconds */
 #define NEAR       (100 * MILLISECOND) /* a later deadline has no earlier change as its cause: a poll, a refresh */
@@ -56,10 +57,13 @@ static bool has_work(SCRunLoopRef loop)
 
 int idle_perform(SCRunLoopRef loop)
 {
+    const double end = watcher_now() + time_limit_of(TIME_LIMIT);
     int64_t left = 0;
     int calls;
 
     do {
+        if (watcher_now() > end)
+            return -1;
         calls = SCRunLoopPerform(loop, left <= 0 || left >= NEAR ? 0 : (double)left / (double)SECOND);
         left = next_deadline(loop) - clock_now();
     } while (calls == 0 && (left < NEAR || has_work(loop)));

@@ -10,7 +10,7 @@
 
 /* Drives the loop until it has handled all earlier changes: no message, no delivery and no near deadline is left. It
  * waits for evaluations that the library repeats after 5 to 50 ms. It does not wait for other threads (look-ups).
- * Returns the number of callbacks of the first pass that makes one. */
+ * Returns the number of callbacks of the first pass that makes one; -1: it takes too long. */
 int idle_perform(SCRunLoopRef loop);
 
 /* Whether the loop's descriptor is readable. */

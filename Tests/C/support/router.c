@@ -8,9 +8,12 @@
 #include <sys/socket.h>
 
 #include "support/namespace.h"
+#include "support/time_limit.h"
 #include "support/unit.h"
+#include "support/watcher.h"
 
-#define HOP_LIMIT        255 /* of every advertisement: it was not forwarded */
+#define TIME_LIMIT       20.0 /* seconds */
+#define HOP_LIMIT        255  /* of every advertisement: it was not forwarded */
 #define PREFIX_BITS      64
 #define OPTION_ROUTE     24 /* route information: see RFC 4191 */
 #define ROUTE_OPTION_LEN 3  /* in units of 8 bytes */
@@ -100,7 +103,13 @@ int router_send(const struct router *router, const struct router_advertisement *
 
 void router_advertise(const struct router *router, const struct router_advertisement *advertisement)
 {
-    unit_check(router_send(router, advertisement), "router advertisement");
+    const double end = watcher_now() + time_limit_of(TIME_LIMIT);
+    int error;
+
+    do
+        error = router_send(router, advertisement);
+    while (error == ENETUNREACH && watcher_now() < end); /* the link gets IPv6 a moment after its carrier */
+    unit_check(error, "router advertisement");
 }
 
 int router_send_redirect(const struct router *router, const char *source, const char *address)

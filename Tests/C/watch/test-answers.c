@@ -692,7 +692,8 @@ TEST(an_answer_is_looked_at_when_its_route_ends)
 
     add(&watch, "2001:db8::1");
     assert_int_equal(end_after(&watch, 98, 0), 100 * TICK); /* the kernel rounds down twice */
-    expect_marked_at(now_is + 100 * TICK - 1, 0);
+    assert_int_equal(end_after(&watch, 99, 0), 105 * TICK);
+    expect_marked_at(now_is + 105 * TICK - 1, 0);
     expect_marked_at(now_is + 1, 1);
     drop(&watch);
 }

@@ -16,7 +16,14 @@
 
 static struct watcher watcher;
 
-UNIT(.setup = namespace_require_two_pairs)
+/* The kernel would probe gateways that have failed once they are a minute old, and use them again meanwhile. */
+static void begin(void)
+{
+    namespace_require_two_pairs();
+    namespace_sysctl("net.ipv6.conf.a.router_probe_interval", "3600");
+}
+
+UNIT(.setup = begin)
 
 /* The flags of a new target: the kernel's choice now. */
 static void await_choice(const char *address, SCNetworkReachabilityFlags flags)
@@ -408,7 +415,8 @@ TEST(a_leg_whose_gateway_was_followed_without_it_comes_back)
 
 /* ---- Nexthop groups --------------------------------------------------------------------------------------------- */
 
-/* The kernel uses the legs of a group whose gateways respond, whatever the sysctl says. */
+/* The kernel uses the legs of a group whose gateways respond, whatever the sysctl says. Linux 5.10 uses only legs that
+ * follow in the group, so the last leg stays though its gateway fails. */
 static const struct group_row {
     const char *name, *family, *route, *first, *second, *format;
 } group_rows[] = { { "ipv4_default", "", "default", "192.0.2.1", "203.0.113.1", "198.51.100.%d" },
@@ -422,11 +430,11 @@ static void set_neighbour(const char *address, const char *link, const char *sta
     namespace_ip("neigh change %s dev %s nud %s", address, link, state);
 }
 
-/* Returns an address to which the second leg leads while its gateway responds. */
-static const char *add_group(const struct group_row *row)
+/* Returns an address to which the leg over "c" leads while its gateway responds. */
+static const char *add_group(const struct group_row *row, const char *order)
 {
     namespace_ip("nexthop add id 1 via %s dev a; nexthop add id 2 via %s dev c", row->first, row->second);
-    namespace_ip("nexthop add id 3 group 1/2; %sroute replace %s nhid 3", row->family, row->route);
+    namespace_ip("nexthop add id 3 group %s; %sroute replace %s nhid 3", order, row->family, row->route);
     set_neighbour(row->first, "a", "reachable");
     set_neighbour(row->second, "c", "reachable");
     return find_address_of(row->format, 'c');
@@ -434,7 +442,7 @@ static const char *add_group(const struct group_row *row)
 
 TEST_EACH(the_gateway_of_a_leg_of_a_group_fails_and_comes_back, group_rows)
 {
-    const char *address = add_group(row);
+    const char *address = add_group(row, "2/1");
 
     watcher_start(&watcher, expect_option(address, kSCNetworkReachabilityOptionNotifyPath));
     EXPECT_INTERFACE(watcher.target, "c");
@@ -448,7 +456,7 @@ TEST_EACH(the_gateway_of_a_leg_of_a_group_fails_and_comes_back, group_rows)
 
 TEST_EACH(the_gateway_of_a_leg_of_a_group_that_no_path_has_had, group_rows)
 {
-    const char *address = add_group(row);
+    const char *address = add_group(row, "2/1");
 
     set_neighbour(row->second, "c", "failed");
     watcher_start(&watcher, expect_option(address, kSCNetworkReachabilityOptionNotifyPath));
@@ -460,17 +468,52 @@ TEST_EACH(the_gateway_of_a_leg_of_a_group_that_no_path_has_had, group_rows)
 
 TEST_EACH(the_gateway_of_a_leg_of_a_group_that_comes_later, group_rows)
 {
-    const char *address = add_group(row);
+    const char *address = add_group(row, "2/1");
 
     namespace_ip("nexthop delete id 3; nexthop delete id 2; %sroute replace %s nhid 1", row->family, row->route);
     set_neighbour(row->second, "c", "failed");
     watcher_start(&watcher, expect_option(address, kSCNetworkReachabilityOptionNotifyPath));
-    namespace_ip("nexthop add id 2 via %s dev c; nexthop add id 3 group 1/2", row->second);
+    namespace_ip("nexthop add id 2 via %s dev c; nexthop add id 3 group 2/1", row->second);
     namespace_ip("%sroute replace %s nhid 3", row->family, row->route);
-    EXPECT_QUIET(&watcher);
+    (void)idle_perform(watcher.loop); /* IPv6 packets get another source */
     EXPECT_INTERFACE(watcher.target, "a");
     set_neighbour(row->second, "c", "reachable");
     EXPECT_CHANGE_OVER(&watcher, R, "c");
+}
+
+/* Whether a socket to one of 50 addresses goes over an interface with this MTU. */
+static bool goes_over(const char *format, int mtu)
+{
+    int got = 0;
+
+    for (unsigned i = 1; i <= 50 && got != mtu; i++) {
+        const struct sockaddr_storage address = expect_sockaddr(unit_text(format, i));
+        const bool is_ipv6 = address.ss_family == AF_INET6;
+        const int fd = socket(address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        socklen_t size = sizeof got;
+
+        assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
+        assert_int_equal(getsockopt(fd, is_ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, is_ipv6 ? IPV6_MTU : IP_MTU, &got, &size),
+                         0);
+        close(fd);
+    }
+    return got == mtu;
+}
+
+TEST_EACH(the_gateway_of_the_last_leg_of_a_group_fails, group_rows)
+{
+    const char *address = add_group(row, "1/2");
+
+    namespace_ip("link set dev c mtu 1400");
+    watcher_start(&watcher, expect_option(address, kSCNetworkReachabilityOptionNotifyPath));
+    EXPECT_INTERFACE(watcher.target, "c");
+    EXPECT_QUIET(&watcher);
+    set_neighbour(row->second, "c", "failed");
+    if (goes_over(row->format, 1400))
+        EXPECT_QUIET(&watcher);
+    else
+        EXPECT_CHANGE_OVER(&watcher, R, "a");
+    EXPECT_QUIET(&watcher);
 }
 
 /* Of the only gateway, and of others, it matters that they fail, and what follows that. After a few messages the filter
