@@ -41,7 +41,7 @@
  *     all interfaces with a default path    SCNetworkReachabilityGetNetwork
  *     the addresses of a name               SCNetworkReachabilityGetResolvedAddresses
  *     is it reachable, within N seconds     SCNetworkReachabilityWait
- *     when is it worth to connect again     SCNetworkReachabilityWait, with ...ConditionChanged; in an event loop,
+ *     when to connect again                SCNetworkReachabilityWait, with ...ConditionChanged; in an event loop,
  *                                           SCNetworkReachabilityRetryInit
  *     what does a path mean                 SCNetworkReachabilityPathIsReachable, ...PathIsViable, ...PathDiffers
  *     text                                  SCNetworkReachabilityGetDescription, ...PathGetString, ...FlagsGetString,
@@ -567,7 +567,8 @@ typedef struct {
 #define kSCNetworkReachabilityNetworkInitializer \
     SC_SIZED(SCNetworkReachabilityNetwork, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
 
-/*  Gets all default paths, and writes at most `capacity` uplinks. First comes the interface that the kernel chooses for
+/*
+ * Gets all default paths, and writes at most `capacity` uplinks. First comes the interface that the kernel chooses for
  * IPv4, then the one that it chooses for IPv6, then all others by metric (IPv4's, without one IPv6's) and index. A port
  * of a bridge or bond is not an uplink. Nor is a VRF: its ports are. `uplinkSize` is
  * sizeof(SCNetworkReachabilityUplink), the distance between two uplinks. The rules for `size` apply to it: an uplink
@@ -620,7 +621,7 @@ SCBoolean SCNetworkReachabilityPathIsViable(const SCNetworkReachabilityPath *pat
 
 /*
  * Whether a callback with NotifyPath reports the change from one path of a target to the other: flags, reason, gateway,
- * source or flow differ, or the interface of a path with Reachable. The other fields do not count. A callback also
+ * source or flow differ; or both are reachable, and their interfaces differ. Other fields do not count. A callback also
  * comes for other addresses of a name, and with NotifyNextHop for the next hop.
  */
 SCBoolean SCNetworkReachabilityPathDiffers(const SCNetworkReachabilityPath *path,
@@ -661,9 +662,9 @@ void SCNetworkReachabilityRetryInit(SCNetworkReachabilityRetry *retry, uint64_t 
 /*
  * Takes the next path: first the current one, then that of each callback with NotifyPath. A change is pending if the
  * target was not reachable and is, or if it has another interface, gateway or source (with scope) than when it was
- * reachable last. It ends the sleep `delay` after `now`: with many clients of one server, a random part of 250
- * milliseconds. The first of several changes counts, until it is taken, or until the target is not reachable again. A
- * pending name says nothing.
+ * reachable last. It ends the sleep `delay` after `now`. If one server has many clients, `delay` should be random, up
+ * to 250 milliseconds. The first of several changes counts, until it is taken, or until the target is not reachable
+ * again. A pending name says nothing.
  */
 void SCNetworkReachabilityRetryObserve(SCNetworkReachabilityRetry *retry, const SCNetworkReachabilityPath *path,
                                        uint64_t now, uint64_t delay);
