@@ -116,17 +116,22 @@ void destination_add_name(struct destination *destination, GSocketConnectable *c
                                 NULL, g_network_address_get_hostname(G_NETWORK_ADDRESS(connectable))));
 }
 
+gboolean target_is_reachable(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+
+    return SCNetworkReachabilityGetFlags(target, &path.flags) && SCNetworkReachabilityPathIsReachable(&path);
+}
+
 gboolean destination_is_reachable(const struct destination *destination)
 {
-    SCNetworkReachabilityFlags flags;
-
     for (guint i = 0; i < destination->count; i++) {
         const SCNetworkReachabilityRef target = destination->targets[i];
 
         /* The flags of a name that is not resolved are the default path's. */
         if (destination->is_name && SCNetworkReachabilityGetResolvedAddresses(target, NULL, 0) == 0)
             continue;
-        if (SCNetworkReachabilityGetFlags(target, &flags) && (flags & kSCNetworkReachabilityFlagsReachable))
+        if (target_is_reachable(target))
             return TRUE;
     }
     return FALSE;

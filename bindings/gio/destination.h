@@ -37,7 +37,8 @@ void destination_add(struct destination *destination, GSocketAddress *address, G
 /* The look-up of its name failed: from now on it is not reachable, until the library can look up the name. */
 void destination_add_name(struct destination *destination, GSocketConnectable *connectable);
 
-/* Loads the latest evaluation. */
+/* Loads the latest evaluation. Not of a path: that may wait for the kernel's lock. */
+gboolean target_is_reachable(SCNetworkReachabilityRef target);
 gboolean destination_is_reachable(const struct destination *destination);
 
 /* ---- Those that stay. The one asked last comes first. */

@@ -261,10 +261,7 @@ static void drive_locked(ReachabilityNetworkMonitor *self)
 
 static gboolean is_available(const ReachabilityNetworkMonitor *self)
 {
-    SCNetworkReachabilityFlags flags;
-
-    return self->default_path != NULL && SCNetworkReachabilityGetFlags(self->default_path, &flags) &&
-           (flags & kSCNetworkReachabilityFlagsReachable) != 0;
+    return self->default_path != NULL && target_is_reachable(self->default_path);
 }
 
 /* The source runs at once if an event is owed, otherwise when a destination is to be dropped. */

@@ -14,9 +14,7 @@
 #include <grpcpp/channel.h>
 #include <reachability/reachability.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -29,8 +27,6 @@ namespace reachability_grpc
 class BackoffReset
 {
   public:
-    using Clock = std::chrono::steady_clock;
-
     /* `jitter`: 250 ms are good for many clients of one server, which must not come all at once. */
     explicit BackoffReset(std::shared_ptr<grpc::Channel> channel, const std::string &host,
                           std::chrono::milliseconds jitter = std::chrono::milliseconds(0),
@@ -42,8 +38,9 @@ class BackoffReset
         SCNetworkReachabilityScheduler scheduler = { 0, nullptr, nullptr, nullptr, perform_here };
 
         state_->channel = std::move(channel);
-        state_->jitter = jitter;
-        state_->minimum = minimum;
+        state_->jitter = static_cast<uint64_t>(std::chrono::nanoseconds(jitter).count());
+        SCNetworkReachabilityRetryInit(&state_->retry,
+                                       static_cast<uint64_t>(std::chrono::nanoseconds(minimum).count()));
         options.nodename = host.c_str();
         options.options = kSCNetworkReachabilityOptionNotifyPath;
         target_ = SCNetworkReachabilityCreateWithOptions(nullptr, &options);
@@ -74,12 +71,9 @@ class BackoffReset
     struct State {
         std::mutex mutex;
         std::shared_ptr<grpc::Channel> channel; /* nullptr: the object is gone */
-        std::chrono::milliseconds jitter, minimum;
-        SCNetworkReachabilityPath last = kSCNetworkReachabilityPathInitializer;
-        bool has_last = false, was_lost = false;
-        bool is_wanted = false; /* a reset. A loss takes it back */
-        bool is_due = false;    /* the alarm is set */
-        Clock::time_point not_before;
+        uint64_t jitter;                        /* nanoseconds */
+        SCNetworkReachabilityRetry retry;
+        bool is_set = false; /* the alarm */
         grpc::Alarm alarm;
     };
 
@@ -101,67 +95,51 @@ class BackoffReset
         work(argument);
     }
 
-    static bool leaves_otherwise(const SCNetworkReachabilityPath &a, const SCNetworkReachabilityPath &b)
+    static uint64_t now()
     {
-        return a.interfaceIndex != b.interfaceIndex || std::memcmp(&a.gateway, &b.gateway, sizeof a.gateway) != 0 ||
-               std::memcmp(&a.source, &b.source, sizeof a.source) != 0;
+        return static_cast<uint64_t>(
+            std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
     }
 
     static void changed(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags, void *info)
     {
+        thread_local std::minstd_rand random{ std::random_device{}() };
         const std::shared_ptr<State> state = *static_cast<std::shared_ptr<State> *>(info);
         SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
         std::lock_guard<std::mutex> lock(state->mutex);
 
-        if (!SCNetworkReachabilityGetLastPath(target, &path) || path.reason == kSCNetworkReachabilityReasonNamePending)
+        if (!SCNetworkReachabilityGetLastPath(target, &path))
             return;
-        if (!(path.flags & kSCNetworkReachabilityFlagsReachable)) {
-            state->was_lost = true;
-            state->is_wanted = false;
-            return;
-        }
-        if (state->was_lost || (state->has_last && leaves_otherwise(state->last, path)))
-            reset_soon(state);
-        state->was_lost = false;
-        state->has_last = true;
-        state->last = path;
+        SCNetworkReachabilityRetryObserve(&state->retry, &path, now(),
+                                          std::uniform_int_distribution<uint64_t>(0, state->jitter)(random));
+        reset_when_due(state);
     }
 
     /* With the lock. */
-    static void reset_soon(const std::shared_ptr<State> &state)
+    static void reset_when_due(const std::shared_ptr<State> &state)
     {
-        thread_local std::minstd_rand random{ std::random_device{}() };
-        const double part = std::uniform_real_distribution<double>()(random);
-        const Clock::time_point now = Clock::now();
-        const Clock::duration delay = std::max(std::chrono::duration_cast<Clock::duration>(state->jitter * part),
-                                               state->not_before - now);
+        const uint64_t due = SCNetworkReachabilityRetryGetDue(&state->retry), time = now();
 
-        state->is_wanted = true;
-        if (state->is_due)
-            return;
-        if (delay <= Clock::duration::zero()) {
-            reset(*state);
+        if (SCNetworkReachabilityRetryTake(&state->retry, time, UINT64_MAX) != kSCNetworkReachabilityWakeNone) {
+            if (state->channel != nullptr)
+                grpc::experimental::ChannelResetConnectionBackoff(state->channel.get());
             return;
         }
-        state->is_due = true;
+        if (due == UINT64_MAX || state->is_set)
+            return;
+        state->is_set = true;
         state->alarm = grpc::Alarm(); /* another one, as the callback of the last one may not have returned */
-        state->alarm.Set(std::chrono::system_clock::now() + delay, [weak = std::weak_ptr<State>(state)](bool) {
-            const std::shared_ptr<State> state = weak.lock(); /* nullptr: the object is gone, and its alarm with it */
-            if (state == nullptr)
-                return;
-            std::lock_guard<std::mutex> lock(state->mutex);
-            state->is_due = false;
-            if (state->is_wanted)
-                reset(*state);
-        });
-    }
-
-    static void reset(State &state)
-    {
-        state.is_wanted = false;
-        state.not_before = Clock::now() + state.minimum;
-        if (state.channel != nullptr)
-            grpc::experimental::ChannelResetConnectionBackoff(state.channel.get());
+        state->alarm.Set(
+            std::chrono::system_clock::now() +
+                std::chrono::duration_cast<std::chrono::system_clock::duration>(std::chrono::nanoseconds(due - time)),
+            [weak = std::weak_ptr<State>(state)](bool) {
+                const std::shared_ptr<State> state = weak.lock();
+                if (state == nullptr) /* the object is gone, and its alarm with it */
+                    return;
+                std::lock_guard<std::mutex> lock(state->mutex);
+                state->is_set = false;
+                reset_when_due(state);
+            });
     }
 
     std::shared_ptr<State> state_;

@@ -42,8 +42,7 @@ void flow_case_draw(uint64_t *random, struct flow_case *ret)
 
 bool flow_case_reports_flow(const struct flow_case *flow)
 {
-    return flow->kind == FLOW_SOCKET ||
-           (flow->kind == FLOW_PAIR && (flow->options & kSCNetworkReachabilityOptionNotifyPath) != 0);
+    return flow->kind == FLOW_SOCKET || (flow->options & kSCNetworkReachabilityOptionNotifyPath) != 0;
 }
 
 bool flow_case_reports_next_hop(const struct flow_case *flow)

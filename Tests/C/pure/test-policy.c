@@ -252,7 +252,22 @@ TEST(a_name_without_its_nul_is_cut)
 #define PATH  kSCNetworkReachabilityWakePath
 
 /* Paths: A is the first one; each of the others is another way. LOST has the way of B. */
-enum { NOTHING, A, LOST, PENDING, B, OTHER_GATEWAY, OTHER_SOURCE, NO_SOURCE, OTHER_SCOPE, SAME_WAY, PORTS, REQUIRED };
+enum {
+    NOTHING,
+    A,
+    LOST,
+    PENDING,
+    B,
+    OTHER_GATEWAY,
+    OTHER_SOURCE,
+    NO_SOURCE,
+    OTHER_SCOPE,
+    LINK_LOCAL,
+    OTHER_LINK,
+    SAME_WAY,
+    PORTS,
+    REQUIRED
+};
 
 static SCNetworkReachabilityPath path_of(int name)
 {
@@ -280,6 +295,12 @@ static SCNetworkReachabilityPath path_of(int name)
         break;
     case OTHER_SCOPE:
         path.gateway = storage("fe80::1%4");
+        break;
+    case LINK_LOCAL:
+        path.source = storage("fe80::2%3");
+        break;
+    case OTHER_LINK:
+        path.source = storage("fe80::2%4");
         break;
     case SAME_WAY:
         path.flags |= T;
@@ -340,7 +361,10 @@ static const struct {
       { { 5, A, 0, NEVER, 0, NONE }, { 6, REQUIRED, 0, NEVER, NEVER, NONE }, { 7, A, 0, 7, NEVER, BACK } } },
     { "another_interface", 1, { { 5, A, 0, NEVER, 0, NONE }, { 6, B, 0, 6, NEVER, PATH } } },
     { "another_gateway", 1, { { 5, A, 0, NEVER, 0, NONE }, { 6, OTHER_GATEWAY, 0, 6, NEVER, PATH } } },
-    { "another_scope", 1, { { 5, A, 0, NEVER, 0, NONE }, { 6, OTHER_SCOPE, 0, 6, NEVER, PATH } } },
+    { "another_scope_of_the_gateway", 1, { { 5, A, 0, NEVER, 0, NONE }, { 6, OTHER_SCOPE, 0, 6, NEVER, PATH } } },
+    { "another_scope_of_the_source",
+      1,
+      { { 5, LINK_LOCAL, 0, NEVER, 0, NONE }, { 6, OTHER_LINK, 0, 6, NEVER, PATH } } },
     { "another_source", 1, { { 5, A, 0, NEVER, 0, NONE }, { 6, OTHER_SOURCE, 0, 6, NEVER, PATH } } },
     { "no_source", 1, { { 5, A, 0, NEVER, 0, NONE }, { 6, NO_SOURCE, 0, 6, NEVER, PATH } } },
     { "what_is_no_way", 1, { { 5, A, 0, NEVER, 0, NONE }, { 6, SAME_WAY, 0, NEVER, NEVER, NONE } } },

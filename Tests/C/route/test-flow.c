@@ -651,6 +651,102 @@ TEST(the_last_path_is_incomplete_where_the_path_is)
     }
 }
 
+/* ---- What a callback reports ------------------------------------------------------------------------------------ */
+
+struct reporter {
+    SCNetworkReachabilityRef target;
+    SCNetworkReachabilityPath reported;
+    int calls;
+};
+
+static void note_report(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    struct reporter *reporter = info;
+    const SCNetworkReachabilityPath before = reporter->reported;
+
+    (void)flags;
+    assert_true(SCNetworkReachabilityGetLastPath(target, &reporter->reported));
+    reporter->calls++;
+    if (!SCNetworkReachabilityPathDiffers(&before, &reporter->reported))
+        fail_msg("a callback reports a path that does not differ");
+}
+
+TEST(paths_differ_exactly_if_a_callback_reports_it)
+{
+    static const struct flow_case cases[] = {
+        { .remote = FAR4 },
+        { .remote = "2001:db8:7::7" },
+        { .remote = "0.0.0.0" },
+        { .remote = "192.0.2.2" },
+        { .remote = "192.0.2.9" },
+        { .local = "192.0.2.2", .remote = FAR4 },
+        { .local = "203.0.113.2", .remote = FAR4 },
+        { .remote = FAR4, .protocol = IPPROTO_TCP, .remote_port = 443 },
+    };
+    /* Some fail, as there is nothing to delete. */
+    static const char *const commands[] = {
+        "route replace default via 192.0.2.1",
+        "route replace default via 192.0.2.1 mtu 1300",
+        "route replace default via 192.0.2.5 mtu 1300",
+        "route replace default via 192.0.2.5 src 192.0.2.3",
+        "route replace default via 203.0.113.1",
+        "route replace unreachable default",
+        "route replace prohibit default",
+        "route del default",
+        "-6 route replace default via 2001:db8::1",
+        "-6 route replace default via 2001:db8::5",
+        "-6 route del default",
+        "rule add ipproto tcp dport 443 prohibit",
+        "rule del ipproto tcp dport 443 prohibit",
+        "rule add from 203.0.113.2 lookup 7",
+        "rule del from 203.0.113.2 lookup 7",
+        "route replace 198.51.100.0/24 via 203.0.113.1 table 7",
+        "route del 198.51.100.0/24 table 7",
+        "link set c down",
+        "link set c up",
+        "address del 192.0.2.3/24 dev a",
+        "address add 192.0.2.3/24 dev a",
+        "link set a mtu 1400",
+    };
+    enum { CASES = sizeof cases / sizeof cases[0], COMMANDS = sizeof commands / sizeof commands[0], STEPS = 100 };
+    struct reporter reporters[CASES] = { { 0 } };
+    SCOPED_LOOP loop = SCRunLoopCreate();
+    int calls = 0;
+
+    namespace_add_second_pair();
+    for (size_t i = 0; i < CASES; i++) {
+        SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
+        struct flow_case flow = cases[i];
+
+        flow.options = kSCNetworkReachabilityOptionNotifyPath;
+        context.info = &reporters[i];
+        reporters[i].target = target_of(&flow);
+        reporters[i].reported = expect_path_of(reporters[i].target);
+        assert_true(SCNetworkReachabilitySetCallback(reporters[i].target, note_report, &context));
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(reporters[i].target, loop, kSCRunLoopDefaultMode));
+    }
+    srandom(1);
+    for (int step = 0; step < STEPS; step++) {
+        const char *const command = commands[random() % COMMANDS];
+
+        namespace_try_ip("%s", command);
+        idle_perform(loop);
+        for (size_t i = 0; i < CASES; i++) {
+            SCNetworkReachabilityPath last = kSCNetworkReachabilityPathInitializer;
+
+            assert_true(SCNetworkReachabilityGetLastPath(reporters[i].target, &last));
+            if (SCNetworkReachabilityPathDiffers(&reporters[i].reported, &last))
+                fail_msg("%s, after \"%s\": no callback has reported the path", cases[i].remote, command);
+        }
+    }
+    for (size_t i = 0; i < CASES; i++) {
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(reporters[i].target, loop, kSCRunLoopDefaultMode));
+        SCNetworkReachabilityRelease(reporters[i].target);
+        calls += reporters[i].calls;
+    }
+    assert_true(calls > STEPS);
+}
+
 /* ---- Old kernels ------------------------------------------------------------------------------------------------ */
 
 static void create_on_an_old_kernel(void)

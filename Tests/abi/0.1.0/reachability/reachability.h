@@ -211,6 +211,26 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
 size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target,
                                                  struct sockaddr_storage *SC_NULLABLE addresses, size_t capacity);
 size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *SC_NULLABLE buffer, size_t capacity);
+SCBoolean SCNetworkReachabilityPathIsReachable(const SCNetworkReachabilityPath *path);
+SCBoolean SCNetworkReachabilityPathIsViable(const SCNetworkReachabilityPath *path);
+SCBoolean SCNetworkReachabilityPathDiffers(const SCNetworkReachabilityPath *path,
+                                           const SCNetworkReachabilityPath *other);
+size_t SCNetworkReachabilityPathGetString(const SCNetworkReachabilityPath *path, char *SC_NULLABLE buffer,
+                                          size_t capacity);
+SC_OPEN_ENUM(SCNetworkReachabilityWake) {
+    kSCNetworkReachabilityWakeNone      = 0,
+    kSCNetworkReachabilityWakeTime      = 1,
+    kSCNetworkReachabilityWakeReachable = 2,
+    kSCNetworkReachabilityWakePath      = 3
+} SC_OPEN_ENUM_END(SCNetworkReachabilityWake);
+typedef struct {
+    uint64_t state[16];
+} SCNetworkReachabilityRetry;
+void SCNetworkReachabilityRetryInit(SCNetworkReachabilityRetry *retry, uint64_t minInterval);
+void SCNetworkReachabilityRetryObserve(SCNetworkReachabilityRetry *retry, const SCNetworkReachabilityPath *path,
+                                       uint64_t now, uint64_t delay);
+uint64_t SCNetworkReachabilityRetryGetDue(const SCNetworkReachabilityRetry *retry);
+SCNetworkReachabilityWake SCNetworkReachabilityRetryTake(SCNetworkReachabilityRetry *retry, uint64_t now, uint64_t end);
 SC_OPEN_ENUM(SCNetworkReachabilityCondition) {
     kSCNetworkReachabilityConditionKnown        = 0,
     kSCNetworkReachabilityConditionReachable    = 1,
@@ -287,6 +307,7 @@ SC_ASSERT(sizeof(SCNetworkReachabilityScheduler) == 5 * sizeof(void *));
 SC_ASSERT(sizeof(SCNetworkReachabilityOptions) == 5 * sizeof(void *) + 6 * 4);
 SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 10 * 4 + 16 + 3 * sizeof(struct sockaddr_storage));
 SC_ASSERT(sizeof(SCNetworkReachabilityFlow) == 4 && sizeof(SCNetworkReachabilityNextHop) == 4);
+SC_ASSERT(sizeof(SCNetworkReachabilityWake) == 4 && sizeof(SCNetworkReachabilityRetry) == 16 * 8);
 SC_ASSERT(sizeof(SCNetworkReachabilityDefaultPath) == 4 * 4 + 2 * sizeof(struct sockaddr_storage));
 SC_ASSERT(sizeof(SCNetworkReachabilityUplink) == 8 * 4 + 16 + 2 * sizeof(SCNetworkReachabilityDefaultPath));
 SC_ASSERT(sizeof(SCNetworkReachabilityNetwork) ==
