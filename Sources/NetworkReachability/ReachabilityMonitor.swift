@@ -65,9 +65,8 @@ public final class ReachabilityMonitor: Sendable {
         state.withLock { $0.latest } ?? source.path() ?? .unreachable(.undetermined)
     }
 
-    /// All addresses of the host, in the resolver's order. An address has itself. Empty: the default path, a name that does
-    /// not exist, or one that is not looked up, as there are no iterators or observers. The first path after a look-up may
-    /// be of the addresses before.
+    /// All addresses of the host, in the resolver's order. An address has itself. Empty: the default path, or a name that
+    /// is not looked up, perhaps as there are no iterators or observers. They may be newer than ``path``.
     public var addresses: [IPAddress] { source.addresses }
 
     /// Ends all iterators and observers for good. Later ones end at once. ``path`` can still be read.

@@ -45,12 +45,11 @@ extension ReachabilityMonitor: AsyncSequence {
     }
 }
 
-/// Waits. Each returns at once if the path already is as wanted, and waits for ever without a time-out.
-///
-/// Each throws `CancellationError` if the task is cancelled. Otherwise it throws ``ReachabilityError`` with the code
-/// ``ReachabilityError/Code/timedOut`` or ``ReachabilityError/Code/cancelled``, and with the last path of the wait.
 extension ReachabilityMonitor {
-    /// Waits until a packet can leave for the target, and returns its path.
+    /// Waits until a packet can leave for the target, and returns its path. Without a time-out it waits for ever.
+    ///
+    /// Throws `CancellationError` if the task is cancelled. Otherwise throws ``ReachabilityError`` with the code
+    /// ``ReachabilityError/Code/timedOut`` or ``ReachabilityError/Code/cancelled``, and with the last path of the wait.
     @discardableResult
     public func waitUntilReachable(
         timeout: Duration? = nil, clock: some Clock<Duration> = ContinuousClock()
@@ -59,7 +58,7 @@ extension ReachabilityMonitor {
     }
 
     /// Waits until the name of a host is looked up, and returns the path, reachable or not. Any other target is known at
-    /// once.
+    /// once. Throws as ``waitUntilReachable(timeout:clock:)`` does.
     public func knownPath(
         timeout: Duration? = nil, clock: some Clock<Duration> = ContinuousClock()
     ) async throws -> ReachabilityPath {
@@ -67,14 +66,16 @@ extension ReachabilityMonitor {
     }
 
     /// Waits until the path differs from this one, or from the current one, and returns it. A loop that passes what it got
-    /// last loses no change.
+    /// last loses no change. A name that is pending is no change. Throws as ``waitUntilReachable(timeout:clock:)`` does.
     public func nextChange(
         after path: ReachabilityPath? = nil, timeout: Duration? = nil, clock: some Clock<Duration> = ContinuousClock()
     ) async throws -> ReachabilityPath {
         let before = path ?? self.path
-        return try await wait(timeout, clock) { $0 != before }
+        // Between two calls nothing may watch, and then a name is pending.
+        return try await wait(timeout, clock) { $0 != before && $0.reason != .namePending }
     }
 
+    /// Returns at once if the path is as wanted.
     private func wait(
         _ timeout: Duration?, _ clock: some Clock<Duration>,
         until isWanted: @escaping @Sendable (ReachabilityPath) -> Bool

@@ -239,6 +239,16 @@ struct WaitTests {
         #expect(try await path == .over("b"))
     }
 
+    @Test("A loop over the changes of a name does not get the pending paths between its waits")
+    func changeOfName() async throws {
+        let monitor = ReachabilityMonitor(source: MissingNameSource())
+        let path = try await monitor.nextChange()
+        #expect(path.reason == .nameNotFound)
+        await #expect(throws: ReachabilityError(.timedOut)) {
+            try await monitor.nextChange(after: path, timeout: .milliseconds(1))
+        }
+    }
+
     @Test("The error has the last path of the wait, even if the monitor's path is pending again")
     func lastPath() async throws {
         let monitor = ReachabilityMonitor(source: MissingNameSource())

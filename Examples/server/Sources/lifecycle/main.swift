@@ -18,7 +18,8 @@ struct ReachabilityService: Service {
             logger.notice(
                 "\(path.isReachable ? "reachable" : "not reachable")",
                 metadata: [
-                    "host": "\(host)", "reason": "\(path.reason?.description ?? "-")", "interface": "\(path.interface?.name ?? "-")",
+                    "host": "\(host)", "reason": "\(path.reason?.description ?? "-")",
+                    "interface": "\(path.interface?.name ?? "-")",
                 ])
         }
         logger.notice("stopped")
