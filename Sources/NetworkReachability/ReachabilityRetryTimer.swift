@@ -39,8 +39,8 @@ public enum ReachabilityWake: Sendable, Hashable {
 ///
 /// A sleep ends early if the target becomes reachable, or if its path gets another interface, gateway or source while it
 /// is reachable. If the target is not reachable, the sleep lasts its time. What changes during the attempt ends the next
-/// sleep at once, unless it is undone before that sleep begins. The timer does not see that the target itself is back: that
-/// needs the attempts.
+/// sleep at once, also a loss that is over by then. The timer does not see that the target itself is back: that needs the
+/// attempts.
 ///
 /// The timer keeps its monitor alive, and the kernel is watched while the timer exists. A sleep blocks no thread.
 public final class ReachabilityRetryTimer: Sendable {
@@ -96,11 +96,10 @@ private final class Sleeper: PathReceiver {
         var end: UInt64 = 0
         var alarm: Task<Void, Never>?
 
-        mutating func takeWaiter() -> Waiter? {
-            defer { waiter = nil }
-            alarm?.cancel()
-            alarm = nil
-            return waiter
+        /// The alarm is for the caller to cancel without the lock: that calls the clock of the user.
+        mutating func takeWaiter() -> (Waiter?, Task<Void, Never>?) {
+            defer { (waiter, alarm) = (nil, nil) }
+            return (waiter, alarm)
         }
     }
 
@@ -129,10 +128,11 @@ private final class Sleeper: PathReceiver {
     }
 
     func close() {
-        let (waiter, path) = state.withLock { state in
+        let ((waiter, alarm), path) = state.withLock { state in
             state.isClosed = true
             return (state.takeWaiter(), state.lastUpdate.path)
         }
+        alarm?.cancel()
         waiter?.resume(throwing: ReachabilityError(.cancelled, path: path))
     }
 
@@ -153,11 +153,12 @@ private final class Sleeper: PathReceiver {
     }
 
     func cancel(_ number: UInt64) {
-        let waiter = state.withLock { state -> Waiter? in
-            guard number == state.number else { return nil }
+        let (waiter, alarm) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
+            guard number == state.number else { return (nil, nil) }
             state.isCancelled = true
             return state.takeWaiter()
         }
+        alarm?.cancel()
         waiter?.resume(throwing: CancellationError())
     }
 
@@ -176,18 +177,20 @@ private final class Sleeper: PathReceiver {
     /// Ends the sleep, or sets the alarm to the next moment that can end it.
     private func wakeIfDue() {
         let now = clock.now()
-        let (waiter, wake) = state.withLock { state -> (Waiter?, ReachabilityWake) in
-            guard state.waiter != nil else { return (nil, .time) }
+        let ((waiter, alarm), wake) = state.withLock { state -> ((Waiter?, Task<Void, Never>?), ReachabilityWake) in
+            guard state.waiter != nil else { return ((nil, nil), .time) }
             if let wake = ReachabilityWake(SCNetworkReachabilityRetryTake(&state.retry, now, state.end)) {
                 return (state.takeWaiter(), wake)
             }
             let time = min(SCNetworkReachabilityRetryGetDue(&state.retry), state.end)
-            state.alarm?.cancel()
-            state.alarm = Task.detached { [weak self, clock] in
-                if (try? await clock.sleep(time)) != nil { self?.wakeIfDue() }
+            defer {
+                state.alarm = Task.detached { [weak self, clock] in
+                    if (try? await clock.sleep(time)) != nil { self?.wakeIfDue() }
+                }
             }
-            return (nil, .time)
+            return ((nil, state.alarm), .time)
         }
+        alarm?.cancel()
         waiter?.resume(returning: wake)
     }
 }

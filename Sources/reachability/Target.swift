@@ -22,8 +22,7 @@ struct TargetBinding {
 
 /// A host, an address, a pair of addresses or the default path, as the user wrote it.
 ///
-/// It is not built on `ReachabilityMonitor`: that calls back on threads of its own. It has no description, no evidence,
-/// and no error number when the kernel cannot be queried.
+/// It is not built on `ReachabilityMonitor`: that calls back on threads of its own.
 final class Target {
     enum Kind: String {
         case name = "by name"
