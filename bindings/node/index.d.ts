@@ -119,6 +119,8 @@ export interface DefaultPath {
 /** An interface that is up, has a carrier, and has a usable default path in one family or in both. */
 export interface Uplink {
   readonly interface: { readonly name: string; readonly index: number; readonly type: InterfaceType };
+  /** Whether it leads out of a container or a virtual machine: a veth, macvlan, or an interface above one of these. */
+  readonly leadsOut: boolean;
   readonly ipv4: DefaultPath;
   readonly ipv6: DefaultPath;
   /** For a tunnel, the types of the interfaces that carry its packets, as far as the kernel shows. */

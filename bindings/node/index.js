@@ -78,6 +78,7 @@ const typesFrom = (bits) => Object.freeze([...Array(32).keys()].filter((number) 
 
 const uplinkFrom = (raw) => Object.freeze({
   interface: interfaceFrom(raw),
+  leadsOut: raw.leadsOut !== 0,
   ipv4: defaultPathFrom(raw.ipv4),
   ipv6: defaultPathFrom(raw.ipv6),
   ipv4UnderlayTypes: typesFrom(raw.ipv4UnderlayTypes),

@@ -30,6 +30,7 @@ func (p DefaultPath) IsReachable() bool { return p.Flags&Reachable != 0 }
 // An Uplink is an interface that is up, has a carrier, and has a usable default path in one family or in both.
 type Uplink struct {
 	Interface         Interface
+	LeadsOut          bool        // of a container or a virtual machine: a veth, macvlan, or an interface above one of these
 	IPv4              DefaultPath // out of this interface
 	IPv6              DefaultPath
 	IPv4UnderlayTypes []InterfaceType // of a tunnel: what carries its packets, as far as the kernel shows
@@ -123,6 +124,7 @@ func goNetwork(network *C.SCNetworkReachabilityNetwork, uplinks []C.SCNetworkRea
 		uplink := &uplinks[i]
 		result.Uplinks = append(result.Uplinks, Uplink{
 			Interface:         goInterface(&uplink.interfaceName, uplink.interfaceIndex, uplink.interfaceType),
+			LeadsOut:          uplink.interfaceLeadsOut != 0,
 			IPv4:              goDefaultPath(&uplink.ipv4),
 			IPv6:              goDefaultPath(&uplink.ipv6),
 			IPv4UnderlayTypes: goTypes(uplink.ipv4UnderlayTypes),

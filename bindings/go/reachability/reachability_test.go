@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		fmt.Println("SKIP: no network namespace can be made here")
 		os.Exit(77)
 	}
-	for _, command := range []string{"link add e0 type ifb", "link add e1 type ifb", "addr add 10.0.0.2/24 dev e0",
+	for _, command := range []string{"link add e0 type ifb", "link add e1 link e0 type macvlan", "addr add 10.0.0.2/24 dev e0",
 		"link set lo up", "link set e0 up", "link set e1 up"} {
 		if output, err := exec.Command("ip", strings.Fields(command)...).CombinedOutput(); err != nil {
 			fmt.Println(command, string(output))
@@ -224,6 +224,9 @@ func TestNetworkChannelReceivesTheCurrentNetworkAndEachChange(t *testing.T) {
 	defer ip(t, "addr del 10.0.1.2/24 dev e1")
 	ip(t, "route add default via 10.0.1.1 metric 10")
 	if network = expectUplinks(t, watcher, 2); network.Uplinks[0].Interface.Name != "e0" || network.Uplinks[1].IPv4.Metric != 10 {
+		t.Errorf("%+v", network)
+	}
+	if network.Uplinks[0].LeadsOut || !network.Uplinks[1].LeadsOut {
 		t.Errorf("%+v", network)
 	}
 	ip(t, "route flush exact default")

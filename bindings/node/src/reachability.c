@@ -744,6 +744,7 @@ static napi_value uplink_object(napi_env env, const SCNetworkReachabilityUplink 
 }
 
 static napi_value network_object(napi_env env, const SCNetworkReachabilityNetwork *network,
+    set_number(env, object, "leadsOut", uplink->interfaceLeadsOut);
                                  const SCNetworkReachabilityUplink *uplinks)
 {
     napi_value object, array, uplink;

@@ -240,7 +240,7 @@ test('network has the uplinks', async () => {
 });
 
 test('iteration over the network gets the current one and each change', async () => {
-  for (const command of ['link add e1 type ifb', 'addr add 10.0.1.2/24 dev e1', 'link set e1 up']) ip(command);
+  for (const command of ['link add e1 link e0 type macvlan', 'addr add 10.0.1.2/24 dev e1', 'link set e1 up']) ip(command);
   const networks = watchNetwork();
   const nextWithUplinks = async (count) => {
     for (;;) {
@@ -255,6 +255,7 @@ test('iteration over the network gets the current one and each change', async ()
   ip('route add default via 10.0.1.1 metric 10');
   const two = await nextWithUplinks(2);
   assert.deepEqual([two.uplinks[1].interface.name, two.uplinks[1].ipv4.metric], ['e1', 10]);
+  assert.deepEqual(two.uplinks.map((uplink) => uplink.leadsOut), [false, true]);
   assert.deepEqual(networks.network, two);
   ip('route flush exact default');
   assert.equal((await nextWithUplinks(0)).ipv4.reason, 'noRoute');

@@ -35,6 +35,8 @@ class Uplink:
     """An interface that is up, has a carrier, and has a usable default path in one family or in both."""
 
     interface: Interface
+    leads_out: bool
+    """Whether it leads out of a container or a virtual machine: a veth, macvlan, or an interface above one of these."""
     ipv4: DefaultPath
     ipv6: DefaultPath
     ipv4_underlay_types: frozenset[InterfaceType]
@@ -81,6 +83,7 @@ def _uplink(uplink: _library.UplinkStructure) -> Uplink:
     name = uplink.interfaceName.decode(errors="surrogateescape")
     return Uplink(
         interface=Interface(name, uplink.interfaceIndex, InterfaceType(uplink.interfaceType)),
+        leads_out=bool(uplink.interfaceLeadsOut),
         ipv4=_default_path(uplink.ipv4),
         ipv6=_default_path(uplink.ipv6),
         ipv4_underlay_types=_types(uplink.ipv4UnderlayTypes),

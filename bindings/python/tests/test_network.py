@@ -35,11 +35,13 @@ def test_more_uplinks_than_fit_into_the_first_array_are_read(route: Route) -> No
     names = [f"w{number}" for number in range(12)]
     try:
         for number, name in enumerate(names):
-            ip(f"link add {name} type ifb")
+            ip(f"link add {name} link e0 type macvlan")
             ip(f"addr add 10.1.{number}.2/24 dev {name}")
             ip(f"link set {name} up")
             ip(f"route add default via 10.1.{number}.1 metric {number + 10}")
-        assert [uplink.interface.name for uplink in network().uplinks] == ["e0", *names]
+        uplinks = network().uplinks
+        assert [uplink.interface.name for uplink in uplinks] == ["e0", *names]
+        assert [uplink.leads_out for uplink in uplinks] == [False] + [True] * 12
     finally:
         for name in names:
             ip(f"link del {name}")

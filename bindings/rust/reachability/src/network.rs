@@ -36,6 +36,8 @@ pub struct DefaultPath {
 pub struct Uplink {
     /// The interface.
     pub interface: Interface,
+    /// Whether it leads out of a container or a virtual machine: a veth, macvlan, or an interface above one of these.
+    pub leads_out: bool,
     /// The default path of IPv4 out of this interface.
     pub ipv4: DefaultPath,
     /// The default path of IPv6 out of this interface.
@@ -154,6 +156,7 @@ impl Uplink {
     fn new(uplink: &sys::SCNetworkReachabilityUplink) -> Uplink {
         Uplink {
             interface: Interface::new(&uplink.interfaceName, uplink.interfaceIndex, uplink.interfaceType),
+            leads_out: uplink.interfaceLeadsOut != 0,
             ipv4: DefaultPath::new(&uplink.ipv4),
             ipv6: DefaultPath::new(&uplink.ipv6),
             ipv4_underlay_types: types(uplink.ipv4UnderlayTypes),

@@ -264,7 +264,7 @@ fn next_with_uplinks(watch: &mut Watch<Network>, count: usize) -> Network {
 fn watch_of_the_network_gets_the_current_one_and_each_change() {
     let _namespace = enter_namespace();
     ip(ADD);
-    ip("link add e1 type ifb");
+    ip("link add e1 link e0 type macvlan");
     ip("addr add 10.0.1.2/24 dev e1");
     ip("link set e1 up");
     let mut watch = reachability::watch_network().unwrap();
@@ -273,6 +273,7 @@ fn watch_of_the_network_gets_the_current_one_and_each_change() {
     ip("route add default via 10.0.1.1 metric 10");
     let network = next_with_uplinks(&mut watch, 2);
     assert_eq!((network.uplinks[1].interface.name.as_str(), network.uplinks[1].ipv4.metric), ("e1", 10));
+    assert!(!network.uplinks[0].leads_out && network.uplinks[1].leads_out);
     assert_eq!(watch.network(), Ok(network));
     ip("route flush exact default");
     assert_eq!(next_with_uplinks(&mut watch, 0).ipv4.reason, Some(Reason::NoRoute));
