@@ -263,7 +263,7 @@ export interface RetryOptions extends Options {
  *     }
  *
  * An unreachable host only means that the sleep lasts its time. What changes during the attempt ends the next sleep, at
- * once, unless it is undone before the sleep begins. It does not see that the host itself comes back: that needs the
+ * once, also a loss that is over before the sleep begins. It does not see that the host itself comes back: that needs the
  * attempts. An open timer does not keep the process alive, a sleep does.
  */
 export declare class RetryTimer {

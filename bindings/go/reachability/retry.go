@@ -44,8 +44,8 @@ func (w Wake) String() string { return [...]string{"none", "time", "reachable", 
 //
 // A sleep ends early if the host becomes reachable, or its path gets another interface, gateway or source while it is
 // reachable. An unreachable host only means that the sleep lasts its time. What changes during the attempt ends the next
-// sleep, at once, unless it is undone before the sleep begins. It does not see that the host itself comes back: that needs
-// the attempts.
+// sleep, at once. A loss that is over before the sleep begins is none: the timer sees only the newest path. It does not see
+// that the host itself comes back: that needs the attempts.
 type RetryTimer struct {
 	// Jitter makes a change end the sleep after a random part of this time. 250 ms are good for many clients of one
 	// server, which must not come all at once.

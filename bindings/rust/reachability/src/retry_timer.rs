@@ -62,8 +62,8 @@ fn nanoseconds(time: Duration) -> u64 {
 ///
 /// A sleep ends early if the host becomes reachable, or its path gets another interface, gateway or source while it is
 /// reachable. An unreachable host only means that the sleep lasts its time. What changes during the attempt ends the next
-/// sleep, at once, unless it is undone before the sleep begins. It does not see that the host itself comes back: that needs
-/// the attempts.
+/// sleep, at once. A loss that is over before the sleep begins is none: the timer sees only the newest path. It does not see
+/// that the host itself comes back: that needs the attempts.
 ///
 /// The library's one thread serves all timers.
 pub struct RetryTimer {
