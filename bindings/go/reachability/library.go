@@ -28,18 +28,18 @@ static inline SCNetworkReachabilityRef create_target(const char *name, const str
 }
 
 // These are functions of Go: see schedule.
-extern void reachabilityGoChanged(void *handle);
-extern void reachabilityGoReleased(void *handle);
+extern void reachabilityGoChanged(uintptr_t handle);
+extern void reachabilityGoReleased(uintptr_t handle);
 
 static inline void on_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *handle)
 {
 	(void)target, (void)flags;
-	reachabilityGoChanged(handle);
+	reachabilityGoChanged((uintptr_t)handle);
 }
 
 static inline void release_handle(const void *handle)
 {
-	reachabilityGoReleased((void *)(uintptr_t)handle);
+	reachabilityGoReleased((uintptr_t)handle);
 }
 
 // The callback is made here, on the library's thread.
@@ -283,10 +283,10 @@ func (t target) schedule(changed signal) error {
 func (t target) unschedule() { C.SCNetworkReachabilitySetScheduler(t.ref, nil) }
 
 //export reachabilityGoChanged
-func reachabilityGoChanged(handle unsafe.Pointer) { cgo.Handle(handle).Value().(signal).notify() }
+func reachabilityGoChanged(handle C.uintptr_t) { cgo.Handle(handle).Value().(signal).notify() }
 
 //export reachabilityGoReleased
-func reachabilityGoReleased(handle unsafe.Pointer) { cgo.Handle(handle).Delete() }
+func reachabilityGoReleased(handle C.uintptr_t) { cgo.Handle(handle).Delete() }
 
 func goPath(path *C.SCNetworkReachabilityPath) Path {
 	return Path{

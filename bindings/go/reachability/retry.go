@@ -5,6 +5,7 @@ package reachability
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"math"
 	"math/big"
 	"time"
@@ -20,7 +21,12 @@ const (
 	WakePath                      // packets leave over another interface or gateway, or from another source
 )
 
-func (w Wake) String() string { return [...]string{"none", "time", "reachable", "path"}[w] }
+func (w Wake) String() string {
+	if names := [...]string{"none", "time", "reachable", "path"}; uint(w) < uint(len(names)) {
+		return names[w]
+	}
+	return fmt.Sprintf("unknown(%d)", int(w))
+}
 
 // A RetryTimer is the sleep between two attempts to connect, which ends early when an attempt has become worth while.
 //
@@ -111,6 +117,9 @@ func (r *RetryTimer) Sleep(ctx context.Context, duration time.Duration) (Wake, e
 			}
 			r.retry.observe(path, time.Since(r.start), r.delay())
 		case <-alarm.C:
+			if len(r.watcher.Paths()) > 0 {
+				continue // a change that is there counts first
+			}
 		}
 		wake, next := r.retry.take(time.Since(r.start), end)
 		if wake != 0 {

@@ -79,6 +79,31 @@ func TestOtherGatewayEndsTheSleep(t *testing.T) {
 	expectWake(t, timer, 10*time.Millisecond, WakeTime)
 }
 
+// The change and the end of the time are there at once. Without the rule, one sleep in a thousand misses it.
+func TestChangeThatIsThereEndsASleepOfNoTime(t *testing.T) {
+	script := NewScript(onEthernet)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	timer, err := Target{Script: script}.NewRetryTimer(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	timer.MinInterval = 0
+	for i := 0; i < 20000; i++ {
+		script.Play([]Path{onWiFi, onEthernet}[i%2])
+		for len(timer.watcher.Paths()) == 0 {
+			runtime.Gosched()
+		}
+		expectWake(t, timer, 0, WakePath)
+	}
+}
+
+func TestUnknownWakeHasAText(t *testing.T) {
+	if text := fmt.Sprint(Wake(0), WakePath, Wake(4), Wake(-1)); text != "none path unknown(4) unknown(-1)" {
+		t.Error(text)
+	}
+}
+
 func TestContextEndsTheSleep(t *testing.T) {
 	withRoute(t)
 	timer := retryTimer(t)
