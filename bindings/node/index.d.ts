@@ -224,13 +224,14 @@ export declare function checkSocket(socket: ConnectedSocket): Promise<Path>;
 
 /**
  * The path now. For a name, waits for the first result, at most `timeout` milliseconds (5000); then the reason is
- * "namePending".
+ * "namePending". The time does not end the wait for a kernel that is busy, which usually takes microseconds: `signal` does.
  */
 export declare function check(host?: Host, options?: CheckOptions): Promise<Path>;
 
 /**
- * Waits until a packet can leave for the host, at most `timeout` milliseconds (Infinity). null: the time is over. Reachable
- * does not mean that the host responds: try to connect first, and wait here if that fails.
+ * Waits until a packet can leave for the host, at most `timeout` milliseconds (Infinity). null: the time is over. As for
+ * check(), it does not end the wait for a busy kernel. Reachable does not mean that the host responds: try to connect first,
+ * and wait here if that fails.
  */
 export declare function waitUntilReachable(host?: Host, options?: CheckOptions): Promise<Path | null>;
 

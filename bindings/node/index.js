@@ -164,9 +164,14 @@ function createSocketTarget(socket) {
   return call('create', { source, address, options: notifyPath, protocol: transports.tcp, port: socket.remotePort });
 }
 
-const scripts = new WeakMap(); // of scripted targets: the set of all of the same script
+const scripts = new WeakMap(); // of scripted targets: the set of all open ones of the same script
 
-/** Ends what is watched. */
+/** Calls the function after each change, until close(). */
+function open(target, changed) {
+  call('watch', target, changed);
+  scripts.get(target)?.add(target);
+}
+
 function close(target) {
   addon.unwatch(target);
   scripts.get(target)?.delete(target);
@@ -218,7 +223,6 @@ class Script {
   createTarget() {
     const target = call('create');
     call('play', target, this.#raw);
-    this.#targets.add(target);
     scripts.set(target, this.#targets);
     return target;
   }
@@ -288,7 +292,7 @@ class Changes {
     this.#read = read;
     this.#newsOf = newsOf;
     this.#signal?.throwIfAborted();
-    call('watch', this.#target, () => this.#settle());
+    open(this.#target, () => this.#settle());
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
@@ -458,7 +462,7 @@ class RetryTimer {
     this.#jitter = jitter;
     this.#target = createTarget(host, options);
     call('setRetry', this.#target, minInterval, this.#delay(), host == null || isIP(host) !== 0);
-    call('watch', this.#target, () => this.#wakeIfDue());
+    open(this.#target, () => this.#wakeIfDue());
     call('keepAlive', this.#target, false); // the timer of sleep() does
   }
 

@@ -4,8 +4,10 @@
  *
  * What this file must never do: read a path on the thread of JavaScript. That can wait for the kernel, which can hold
  * its RTNL lock for long, and the event loop would stand still. The library's thread reads after each change, and
- * Node's thread pool reads the first path and a description. Each environment (the main thread, each worker) has one
- * thread-safe function, which wakes its event loop. The environment stays alive while a target is watched.
+ * Node's thread pool reads the first path and a description. What else is called does not wait for the lock, with two
+ * exceptions: for 169.254.0.0, and with an interface's alternative name of more than 15 bytes, watch, setRetry and
+ * addresses may. Each environment (the main thread, each worker) has one thread-safe function, which wakes its event
+ * loop. The environment stays alive while a target is watched.
  */
 #define NAPI_VERSION 8
 
@@ -578,16 +580,22 @@ static napi_value watch(napi_env env, napi_callback_info info)
     napi_value arguments[2];
     struct handle *handle = handle_of(env, info, 2, arguments);
     SCNetworkReachabilityContext context = { 0, handle, retain_info, release_info, NULL };
+    bool has_failed = false;
 
     if (handle == NULL || handle->changed != NULL)
         return NULL;
     if (handle->target != NULL && (!SCNetworkReachabilitySetCallback(handle->target, on_change, &context) ||
-                                   !SCNetworkReachabilitySetScheduler(handle->target, &scheduler)))
-        return throw_sc_error(env, "SCNetworkReachabilitySetScheduler");
+                                   !SCNetworkReachabilitySetScheduler(handle->target, &scheduler))) {
+        throw_sc_error(env, "SCNetworkReachabilitySetScheduler");
+        SCNetworkReachabilitySetCallback(handle->target, NULL, NULL); /* it retains the handle */
+        return NULL;
+    }
     napi_create_reference(env, arguments[1], 1, &handle->changed);
     set_keeps_alive(handle, 1);
     if (handle->target != NULL && handle->has_path)
         start_work(env, handle, 0); /* a network has a first callback, which completes it */
+    if (napi_is_exception_pending(env, &has_failed) == napi_ok && has_failed)
+        unwatch_handle(handle);
     return NULL;
 }
 
@@ -736,6 +744,7 @@ static napi_value uplink_object(napi_env env, const SCNetworkReachabilityUplink 
     set_string(env, object, "interfaceName", uplink->interfaceName);
     set_number(env, object, "interfaceIndex", uplink->interfaceIndex);
     set_number(env, object, "interfaceType", uplink->interfaceType);
+    set_number(env, object, "leadsOut", uplink->interfaceLeadsOut);
     set_number(env, object, "ipv4UnderlayTypes", uplink->ipv4UnderlayTypes);
     set_number(env, object, "ipv6UnderlayTypes", uplink->ipv6UnderlayTypes);
     set_default_path(env, object, "ipv4", &uplink->ipv4);
@@ -744,7 +753,6 @@ static napi_value uplink_object(napi_env env, const SCNetworkReachabilityUplink 
 }
 
 static napi_value network_object(napi_env env, const SCNetworkReachabilityNetwork *network,
-    set_number(env, object, "leadsOut", uplink->interfaceLeadsOut);
                                  const SCNetworkReachabilityUplink *uplinks)
 {
     napi_value object, array, uplink;

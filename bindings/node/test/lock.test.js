@@ -71,9 +71,13 @@ test('event loop runs while a check waits for the kernel', () => {
     hold();
     const promise = check('192.0.2.1');
     await untilACallWaits();
+    const controller = new AbortController();
+    const aborted = check('192.0.2.1', { timeout: 1, signal: controller.signal }).catch((error) => error.name);
+    setTimeout(() => controller.abort(), 50); // the timeout alone does not end it
+    console.log(await aborted);
     free();
     console.log((await promise).reason);`);
-  assert.equal(output, 'noRoute\n');
+  assert.equal(output, 'AbortError\nnoRoute\n');
 });
 
 test('event loop runs while a program asks for all that there is', () => {

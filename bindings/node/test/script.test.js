@@ -54,6 +54,13 @@ test('script counts its open watches', async () => {
   assert.equal(script.watches, 0);
 });
 
+test('watch that fails does not count', () => {
+  const script = new Script();
+  assert.throws(() => watch(script, { settleTime: -1 }), RangeError);
+  assert.throws(() => watch(script, { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  assert.equal(script.watches, 0);
+});
+
 test('change of a script ends the sleep', async () => {
   const script = new Script({ interface: { name: 'eth0', index: 2 } });
   const timer = new RetryTimer(script, { minInterval: 0 });

@@ -284,6 +284,32 @@ test('unreferenced watch does not keep the process alive', () => {
   assert.equal(run('.unref().ref()', 500), 'SIGTERM');
 });
 
+// With each number of free descriptors that is too small.
+test('watch that fails for want of descriptors keeps none', () => {
+  const program = `const { openSync, closeSync, readdirSync } = require('node:fs');
+    const { watch } = require('..');
+    const count = () => readdirSync('/proc/self/fd').length;
+    const opened = [];
+    let failures = 0;
+    const fails = () => {
+      try { watch('192.0.2.1').close(); } catch (error) { if (error.code === 'EMFILE') return ++failures; throw error; }
+    };
+    (async () => {
+      const before = count();
+      try { for (;;) opened.push(openSync('/dev/null')); } catch {}
+      while (fails()) closeSync(opened.pop());
+      opened.forEach((descriptor) => closeSync(descriptor));
+      while (count() > before) {
+        gc();
+        await new Promise(setImmediate);
+      }
+      if (failures < 2) throw new Error('no call has failed');
+    })();`;
+  const { status, stderr } = spawnSync('sh', ['-c', 'ulimit -n 100; exec "$@"', 'sh', process.execPath, '--expose-gc', '-e', program],
+    { cwd: __dirname, encoding: 'utf8', timeout: 30_000 });
+  assert.equal(status, 0, stderr || 'descriptors are left');
+});
+
 test('asyncDispose closes the watch', async () => {
   const paths = watch('192.0.2.1');
   await paths[Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose')]();
