@@ -47,24 +47,18 @@ static bool has_known_prefix(const struct route *route, const struct address *de
 }
 
 /* A route to a longer prefix. While none of its gateways responds, the kernel ignores it: then a default route can lead
- * to the sample. Only a plain query shows the gateway of a nexthop object. Returns 0 or an errno. */
-static int hold_gateways(struct route_query *query, struct route route)
+ * to the sample. The reply about a nexthop object has no gateway; those are followed in any case. */
+static void hold_gateways(struct route_query *query, struct route route)
 {
     struct route_leg leg;
-    int error = 0;
 
     if (query->cache->hold_gateway == NULL)
-        return 0;
-    if (route.legs == NULL && route.oif == 0)
-        error = reach_route_query_plain(query, query->request.oif, &route);
-    if (error != 0)
-        return reach_route_query_failure(error);
+        return;
     if (route.has_gateway)
         round_cache_hold_gateway(query->cache, route.oif, &route.gateway);
     while (reach_route_next_leg(&route, &leg))
         if (leg.has_gateway)
             round_cache_hold_gateway(query->cache, leg.oif, &leg.gateway);
-    return 0;
 }
 
 /* Sets the request's destination. A returned errno can be the kernel's reply. */
@@ -74,7 +68,9 @@ static int query_sample(struct route_query *query, const struct address *sample,
 
     query->request.destination = *sample;
     error = reach_route_query_match(query, ret);
-    return error == 0 && sample->family == AF_INET6 && !is_default_route(ret) ? hold_gateways(query, *ret) : error;
+    if (error == 0 && sample->family == AF_INET6 && !is_default_route(ret))
+        hold_gateways(query, *ret);
+    return error;
 }
 
 /* Whether the query for another address of the same half returns a default route, or one with an unknown prefix.

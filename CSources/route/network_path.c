@@ -113,11 +113,9 @@ static bool is_port(const struct link_table *links, const struct link *link)
     return master != NULL && master->vrf_table == 0;
 }
 
-/* Packets of a VRF leave over its ports, which are uplinks of their own. Without a route of its own, they leave by one
- * of the table "main", with an address of the VRF: that is not the path of other packets over that interface. */
 static bool may_be_an_uplink(const struct link_table *links, const struct link *link)
 {
-    return reach_link_is_usable(link) && !reach_link_is_loopback(link) && link->vrf_table == 0 && !is_port(links, link);
+    return reach_link_is_usable(link) && !reach_link_is_loopback(link) && !is_port(links, link);
 }
 
 #define LATE (100 * MILLISECOND) /* the kernel finishes a change this long after its message, at most */
@@ -173,6 +171,9 @@ static void begin_batch(struct rtnetlink *rtnetlink, const struct question *cand
     reach_rtnetlink_begin_batch(rtnetlink, requests, count * SAMPLES);
 }
 
+/* Packets of a VRF leave over its ports, which are uplinks of their own. Without a route of its own, they leave by one
+ * of the table "main", with an address of the VRF: that is not the path of other packets over that interface. On Linux
+ * 5.10, those of a port leave over any interface to which the VRF has a route. */
 static int add_other_uplinks(struct network_search *search)
 {
     size_t count;
@@ -185,7 +186,7 @@ static int add_other_uplinks(struct network_search *search)
         if (i % BATCH == 0)
             begin_batch(search->rtnetlink, &candidates[i], count - i < BATCH ? count - i : BATCH);
         error = evaluate_one(search, &candidates[i], &path);
-        if (error == 0 && path.index == candidates[i].scope) /* 5.10 leaves a port of a VRF over any interface */
+        if (error == 0 && path.index == candidates[i].scope)
             error = add_path(search, candidates[i].family == AF_INET6 ? NETWORK_IPV6 : NETWORK_IPV4, &path);
     }
     reach_rtnetlink_end_batch(search->rtnetlink);

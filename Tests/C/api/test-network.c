@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SCNetworkReachabilityGetNetwork: all default paths, their order, the name servers, and the callbacks for them. */
+#include "base/clock.h"
 #include "support/denial.h"
 #include "support/etc.h"
 #include "support/fake_sysfs.h"
@@ -784,6 +785,8 @@ TEST(an_expired_route_to_the_name_server_makes_a_callback)
     etc_write(ETC_RESOLV_CONF, "nameserver 2001:db8:f::53\n");
     AFTER("-6 route add 2001:db8:f::/64 via 2001:db8::1 expires 1", expect_first_uplinks(""));
     assert_int_equal(view.network.nameServerIsReachable, 1);
+    (void)idle_perform(watcher.loop);
+    assert_true(idle_next_deadline(watcher.loop) < clock_now() + 3 * SECOND); /* a sweep is due after 5 s */
     expect_callback_at_expiry();
     assert_int_equal(view_of(watcher.target).network.nameServerIsReachable, 0);
 }

@@ -18,8 +18,7 @@
 #define TIME_LIMIT 20.0                /* seconds */
 #define NEAR       (100 * MILLISECOND) /* a later deadline has no earlier change as its cause: a poll, a refresh */
 
-/* The nearest deadline; in the past if something is due. */
-static int64_t next_deadline(SCRunLoopRef loop)
+int64_t idle_next_deadline(SCRunLoopRef loop)
 {
     int64_t next = NEVER;
 
@@ -65,7 +64,7 @@ int idle_perform(SCRunLoopRef loop)
         if (watcher_now() > end)
             return -1;
         calls = SCRunLoopPerform(loop, left <= 0 || left >= NEAR ? 0 : (double)left / (double)SECOND);
-        left = next_deadline(loop) - clock_now();
+        left = idle_next_deadline(loop) - clock_now();
     } while (calls == 0 && (left < NEAR || has_work(loop)));
     return calls;
 }
@@ -74,7 +73,7 @@ bool idle_await(SCRunLoopRef loop)
 {
     const int64_t end = clock_now() + (int64_t)(time_limit_of(TIME_LIMIT) * (double)SECOND);
 
-    while (next_deadline(loop) - clock_now() < NEAR) {
+    while (idle_next_deadline(loop) - clock_now() < NEAR) {
         if (clock_now() > end)
             return false;
         sched_yield();

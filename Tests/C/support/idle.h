@@ -6,12 +6,16 @@
 
 #include <reachability/reachability.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Drives the loop until it has handled all earlier changes: no message, no delivery and no near deadline is left. It
  * waits for evaluations that the library repeats after 5 to 50 ms. It does not wait for other threads (look-ups).
  * Returns the number of callbacks of the first pass that makes one; -1: it takes too long. */
 int idle_perform(SCRunLoopRef loop);
+
+/* The nearest deadline, by clock_now(); in the past if something is due. */
+int64_t idle_next_deadline(SCRunLoopRef loop);
 
 /* Whether the loop's descriptor is readable. */
 bool idle_loop_is_readable(SCRunLoopRef loop);

@@ -49,6 +49,13 @@ static void await_report(SCNetworkReachabilityFlags flags)
     }
 }
 
+/* Not by one of the sweeps that begin every 5 s. */
+static void expect_at_once(SCNetworkReachabilityFlags flags)
+{
+    (void)idle_perform(watcher.loop);
+    assert_int_equal(watcher.flags, flags);
+}
+
 /* ---- IPv6 ------------------------------------------------------------------------------------------------------- */
 
 /* A look-up makes the kernel probe a router that has failed. Meanwhile the kernel uses it again, and then it fails
@@ -135,17 +142,17 @@ TEST_EACH(gateways_of_routes_that_hide_the_default_route, hiding_rows)
     namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable extern_learn");
     namespace_ip("neigh replace 2001:db8::3 dev a" LLADDR "nud reachable extern_learn");
     for (unsigned i = 0; i < 3; i++) {
-        namespace_ip("nexthop add id %u " HOP, i + 1);
+        if (strncmp(row->hops[i], "nhid", 4) == 0)
+            namespace_ip("nexthop add id %u " HOP, i + 1);
         namespace_ip("-6 route add %s %s", prefixes[i], row->hops[i]);
     }
     watcher_start(&watcher, expect_target("::"));
     EXPECT_QUIET(&watcher);
     assert_int_equal(expect_flags_of(watcher.target), 0);
     AFTER("neigh change 2001:db8::3 dev a nud failed extern_learn", EXPECT_QUIET(&watcher));
-    AFTER("neigh change 2001:db8::1 dev a nud failed extern_learn", EXPECT_CHANGE(&watcher, R | D));
+    AFTER("neigh change 2001:db8::1 dev a nud failed extern_learn", expect_at_once(R | D));
     EXPECT_QUIET(&watcher);
-    namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable extern_learn");
-    EXPECT_CHANGE(&watcher, 0);
+    AFTER("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable extern_learn", expect_at_once(0));
 }
 
 /* ---- IPv4 ------------------------------------------------------------------------------------------------------- */

@@ -404,7 +404,8 @@ TEST_WITH(namespace_require_lo, NULL, a_leg_of_a_multipath_route_is_gone_with_ip
     watcher_start(&far, expect_target_over("a"));
     EXPECT_QUIET(&far);
     namespace_sysctl("net.ipv6.conf.a.disable_ipv6", "1");
-    EXPECT_CHANGE(&far, 0);
+    (void)idle_perform(far.loop); /* one of the sweeps that begin every 5 s would notice it, too */
+    assert_int_equal(far.flags, 0);
     EXPECT(far.target, 0, NoCarrier);
 }
 
