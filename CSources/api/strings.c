@@ -208,7 +208,7 @@ size_t SCNetworkReachabilityPathGetString(const SCNetworkReachabilityPath *path,
     struct text_buffer text;
     struct path own;
 
-    if (!begin_text(&text, buffer, capacity) || !reach_getters_read_path(path, &own))
+    if (!reach_getters_read_path(path, &own) || !begin_text(&text, buffer, capacity))
         return 0;
     if (own.reason == kSCNetworkReachabilityReasonNamePending) { /* the rest is about the default path */
         append_text(&text, "pending");
