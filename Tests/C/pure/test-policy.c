@@ -482,7 +482,7 @@ static void expect_refusals(const SCNetworkReachabilityPath *bad, const char *de
 {
     const SCNetworkReachabilityPath good = path_of(A), gone = path_of(LOST);
     SCNetworkReachabilityRetry retry, before;
-    char text[8] = "as it is";
+    char text[9] = "as it is";
 
     assert_int_equal(SCNetworkReachabilityPathIsReachable(bad), 0);
     assert_int_equal(SCError(), kSCStatusInvalidArgument);
