@@ -115,8 +115,7 @@ void reach_delivery_set_current_locked(struct schedule *schedule, const struct p
     struct details *details = target->details;
 
     if (follow_hop(target, path) || target->owed_next ||
-        (target->change_queued &&
-         differs(target, &target->current, &outcome, details == NULL ? NULL : &details->current, path)))
+        differs(target, &target->current, &outcome, details == NULL ? NULL : &details->current, path))
         target->change_queued = false;
     target->current = outcome;
     /* The first evaluation reads neither rules nor the kinds of links, so that Schedule does not wait for RTNL. What

@@ -42,7 +42,7 @@ static struct next_hop *use(struct path_watch *watch, const char *text, uint32_t
 
 static void leave(struct path_watch *watch)
 {
-    assert_int_equal(reach_next_hops_use(&hops, watch, 0, &(struct address){ 0 }, false), 0);
+    assert_int_equal(reach_next_hops_use(&hops, watch, 0, NULL, false), 0);
     assert_null(watch->hop);
 }
 

@@ -130,26 +130,11 @@ static uint8_t add(const char *address, uint64_t sent, uint8_t before)
     return add_path(&question, sent, before, &path);
 }
 
-static const struct share *find_for(const struct question *question, uint64_t now, uint8_t length)
-{
-    struct questions *questions = reach_questions_create(question, 1, kSCNetworkReachabilityReasonNone);
-    const struct answers answers = { .now = now };
-    const struct path_watch watch = { .questions = questions,
-                                      .can_share = true,
-                                      .length = length,
-                                      .key.address.address = question->destination,
-                                      .key_count = question->local.family != AF_UNSPEC };
-    const struct share *share = reach_shares_find(&shares, &answers, &watch);
-
-    reach_questions_release(questions);
-    return share;
-}
-
 static const struct share *find(const char *address, uint64_t now, uint8_t length)
 {
     const struct question question = plain(address);
 
-    return find_for(&question, now, length);
+    return reach_shares_find(&shares, now, &question, length);
 }
 
 /* ---- Who takes a share ------------------------------------------------------------------------------------------ */
@@ -205,10 +190,10 @@ TEST(pairs_share_with_pairs_of_one_local_address_and_sockets_with_sockets)
     const struct path path = path_over(2);
 
     assert_int_equal(add_path(&pair, 7, 24, &path), 0);
-    assert_non_null(find_for(&like, 7, 24));
-    assert_null(find_for(&other, 7, 24));
-    assert_null(find_for(&socket, 7, 24));
-    assert_null(find_for(&address, 7, 24));
+    assert_non_null(reach_shares_find(&shares, 7, &like, 24));
+    assert_null(reach_shares_find(&shares, 7, &other, 24));
+    assert_null(reach_shares_find(&shares, 7, &socket, 24));
+    assert_null(reach_shares_find(&shares, 7, &address, 24));
 }
 
 TEST(the_oldest_share_gives_its_place)
@@ -274,7 +259,7 @@ TEST(that_the_local_address_is_gone_is_shared)
     const struct path path = { .reason = kSCNetworkReachabilityReasonLocalAddressNotAssigned };
 
     assert_int_equal(add_path(&pair, 7, 24, &path), 0);
-    assert_non_null(find_for(&other, 7, 24));
+    assert_non_null(reach_shares_find(&shares, 7, &other, 24));
 }
 
 TEST(a_sandbox_that_refuses_the_query_leaves_the_watch_alone)
